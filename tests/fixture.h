@@ -120,12 +120,31 @@ static inline rb_source *fixture_sparse(rb_context *ctx, const double *values, i
     return source;
 }
 
-/* Data, and what reads them. */
+/* A source of such values that frees its matrix with itself. */
+static inline rb_source *fixture_data(rb_context *ctx, const double *values, int64_t n, int64_t m) {
+    rb_matrix *matrix;
+    rb_source *source;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, n, m, values, m, 1, &matrix));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
+    return source;
+}
+
+static inline rb_source *fixture_sparse_data(rb_context *ctx, const double *values, int64_t n,
+                                             int64_t m) {
+    rb_matrix *matrix;
+    rb_source *source;
+    rb_source_free(fixture_sparse(ctx, values, n, m, &matrix));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
+    return source;
+}
+
+/* Data, what reads them, and options of fits to them for tests that set some. */
 struct fixture_problem {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
+    rb_rfn_options rfn;
+    rb_fit_options fit;
 };
 
 /* Takes the values; freed by fixture_teardown. */
@@ -133,14 +152,13 @@ static inline struct fixture_problem *fixture_problem(double *values, int64_t n,
     struct fixture_problem *p = calloc(1, sizeof *p);
     p->ctx = fixture_context();
     p->values = values;
-    p->source = fixture_source(p->ctx, p->values, n, m, &p->matrix);
+    p->source = fixture_data(p->ctx, p->values, n, m);
     return p;
 }
 
 static inline int fixture_teardown(void **state) {
     struct fixture_problem *p = *state;
     rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
     free(p->values);
     rb_context_free(p->ctx);
     free(p);

@@ -14,7 +14,6 @@ enum { N = 70, M = 8, UNITS = 4 };
 struct problem {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     char folder[64], path[128];
 };
@@ -25,7 +24,7 @@ static int setup(void **state) {
     p->values = fixture_values(N, M, 3, 1);
     for (int i = 0; i < N * M; i++)
         p->values[i] = fmax(0, round(3 * p->values[i])); /* counts: every model takes them */
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->source = fixture_data(p->ctx, p->values, N, M);
     snprintf(p->folder, sizeof p->folder, "/tmp/rarebit-checkpoint-XXXXXX");
     assert_non_null(mkdtemp(p->folder));
     snprintf(p->path, sizeof p->path, "%s/c.h5", p->folder);
@@ -38,7 +37,6 @@ static int teardown(void **state) {
     unlink(p->path);
     assert_int_equal(rmdir(p->folder), 0); /* nothing else is there */
     rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
     free(p->values);
     rb_context_free(p->ctx);
     free(p);

@@ -41,9 +41,8 @@ static double expected(const double *y, int d) {
 
 static double start_temperature(rb_context *ctx, const double *y, int d, int64_t seed,
                                 void (*change)(rb_et_options *options), bool missing) {
-    rb_matrix *matrix;
     double value;
-    rb_source *source = fixture_source(ctx, y, N, d, &matrix);
+    rb_source *source = fixture_data(ctx, y, N, d);
     rb_et_options options;
     rb_et_options_default(&options);
     options.units = 4;
@@ -60,7 +59,6 @@ static double start_temperature(rb_context *ctx, const double *y, int d, int64_t
     assert_int_equal(rb_model_metric(model, 0, "temperature", &value), RB_OK);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return value;
 }
 

@@ -97,9 +97,8 @@ static void engines_agree(void **state) {
                 options.prior_per_cause = variant == 2;
                 options.singletons = variant == 3 ? RB_ET_NO : RB_ET_AUTO;
                 if (variant >= 4) give_values(c, variant, m == 0, &options);
-                rb_matrix *matrix;
                 rb_model *fast, *plain;
-                rb_source *source = fixture_source(ctx, y, c->n, c->d, &matrix);
+                rb_source *source = fixture_data(ctx, y, c->n, c->d);
                 char what[64];
                 snprintf(what, sizeof what, "%s, shape %d, variant %d", methods[m], (int)s,
                          variant);
@@ -109,7 +108,6 @@ static void engines_agree(void **state) {
                 rb_model_free(fast);
                 rb_model_free(plain);
                 rb_source_free(source);
-                rb_matrix_free(matrix);
             }
         }
     }
@@ -121,10 +119,9 @@ static void engines_agree_over_groups(void **state) {
     struct shape c = {N, D, 4, 3, 2};
     rb_context *ctx = *state;
     double *y = calloc(N * D, sizeof *y);
-    rb_matrix *matrix;
     rb_model *fast, *plain;
     draw(&c, false, false, y);
-    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    rb_source *source = fixture_data(ctx, y, N, D);
     rb_et_options options;
     rb_et_options_default(&options);
     options.units = c.h;
@@ -137,7 +134,6 @@ static void engines_agree_over_groups(void **state) {
     rb_model_free(fast);
     rb_model_free(plain);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(y);
 }
 
@@ -145,12 +141,11 @@ static void engines_agree_over_groups(void **state) {
 static void reference_refuses(void **state) {
     rb_context *ctx = *state;
     double y[MAX_N * MAX_D];
-    rb_matrix *matrix;
     rb_model *model;
     draw(&shapes[0], false, false, y);
     for (int i = 0; i < MAX_N * MAX_D; i++)
         y[i] = fabs(y[i]);
-    rb_source *source = fixture_source(ctx, y, 40, 8, &matrix);
+    rb_source *source = fixture_data(ctx, y, 40, 8);
     for (int kind = 0; kind < 4; kind++) {
         rb_et_options options;
         rb_et_options_default(&options);
@@ -163,7 +158,6 @@ static void reference_refuses(void **state) {
         assert_null(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -72,9 +72,8 @@ static void likelihoods_are_those_of_models(void **state) {
     rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         double y[N * D];
-        rb_matrix *matrix;
         draw(y, models[m].noise);
-        rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+        rb_source *source = fixture_data(ctx, y, N, D);
         rb_model *whole = fit_until(ctx, m, true, source, ITERATIONS);
         assert_true(metric(whole, 0, "temperature") > 2);
         for (int k = 0; k < 6; k++) {
@@ -88,7 +87,6 @@ static void likelihoods_are_those_of_models(void **state) {
         }
         rb_model_free(whole);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -97,9 +95,8 @@ static void likelihoods_are_those_of_models(void **state) {
 static void traced_fields_are_those_of_models(void **state) {
     rb_context *ctx = *state;
     double y[N * D], mean = 0, square = 0;
-    rb_matrix *matrix;
     draw(y, RB_ET_GAUSSIAN);
-    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    rb_source *source = fixture_data(ctx, y, N, D);
     rb_model *whole = fit_until(ctx, 0, true, source, ITERATIONS);
     int64_t kept, wide, rows;
     const double *at = rb_model_array(whole, "trace_fields_at", &kept, NULL);
@@ -123,7 +120,6 @@ static void traced_fields_are_those_of_models(void **state) {
     assert_true(fabs(sqrt(square - mean * mean) / INIT_SD - 1) < 0.4);
     rb_model_free(whole);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Fields of non-negative models begin around what the mean of the data leaves for a cause of mean
@@ -132,11 +128,10 @@ static void fields_begin_on_the_scale_of_the_data(void **state) {
     rb_context *ctx = *state;
     for (int valued = 0; valued < 2; valued++) {
         double y[N * D], mean = 0, start = 0;
-        rb_matrix *matrix;
         draw(y, RB_ET_POISSON);
         for (int e = 0; e < N * D; e++)
             mean += y[e] / (N * D) / (valued ? (0.5 * 2 + 0.5 * 6) : 1);
-        rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+        rb_source *source = fixture_data(ctx, y, N, D);
         rb_et_options options;
         rb_et_options_default(&options);
         options.units = CAUSES;
@@ -150,7 +145,6 @@ static void fields_begin_on_the_scale_of_the_data(void **state) {
         assert_true(fabs(start / mean - 1) < 4.0 / 3 / sqrt(D * CAUSES));
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -159,9 +153,8 @@ static void traces_change_no_bit(void **state) {
     rb_context *ctx = *state;
     for (int m = 0; m < MODELS; m++) {
         double y[N * D];
-        rb_matrix *matrix;
         draw(y, models[m].noise);
-        rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+        rb_source *source = fixture_data(ctx, y, N, D);
         rb_model *traced = fit_until(ctx, m, true, source, ITERATIONS);
         rb_model *plain = fit_until(ctx, m, false, source, ITERATIONS);
         static const char *const arrays[] = {"loadings", "sigma", "prior", "dead", "used"};
@@ -180,7 +173,6 @@ static void traces_change_no_bit(void **state) {
         rb_model_free(traced);
         rb_model_free(plain);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -206,9 +198,8 @@ static void free_energy_is_of_samples_in_use(void **state) {
     rb_context *ctx = *state;
     for (int m = 0; m < 2; m++) { /* those that end at temperature 1 */
         double y[N * D], evidence[N], sum = 0, all = 0;
-        rb_matrix *matrix;
         draw(y, models[m].noise);
-        rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+        rb_source *source = fixture_data(ctx, y, N, D);
         rb_model *whole = fit_until(ctx, m, false, source, ITERATIONS);
         rb_model *part = fit_until(ctx, m, false, source, ITERATIONS - 1);
         assert_close(metric(whole, 3, "free_energy"), objective(whole, 3) - log_mass(), 1e-12);
@@ -225,7 +216,6 @@ static void free_energy_is_of_samples_in_use(void **state) {
         rb_model_free(part);
         rb_model_free(whole);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -243,9 +233,8 @@ static void hot_fits_are_told(void **state) {
     } cases[] = {{1, 15, 1}, {1, 17, 0}, {1, ITERATIONS, 0}, {2, ITERATIONS + 15, 1}};
     rb_context *ctx = *state;
     double y[N * D];
-    rb_matrix *matrix;
     draw(y, RB_ET_GAUSSIAN);
-    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    rb_source *source = fixture_data(ctx, y, N, D);
     for (int k = 0; k < 4; k++) {
         int warnings = 0;
         rb_et_options options = options_of(MCA);
@@ -263,7 +252,6 @@ static void hot_fits_are_told(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

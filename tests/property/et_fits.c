@@ -6,11 +6,9 @@
 
 static rb_model *fit_values(rb_context *ctx, const char *method, const rb_et_options *options,
                             const rb_fit_options *fit, const double *y, int64_t n, int64_t d) {
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, y, n, d, &matrix);
+    rb_source *source = fixture_data(ctx, y, n, d);
     rb_model *model = fixture_model(ctx, method, options, fit, NULL, source, NULL);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return model;
 }
 

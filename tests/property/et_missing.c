@@ -354,8 +354,7 @@ static void models_are_told(void **state) {
     double y[8 * 3], sum = 0;
     for (int i = 0; i < 24; i++)
         y[i] = 1 + i % 5;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, y, 8, 3, &matrix);
+    rb_source *source = fixture_data(ctx, y, 8, 3);
     rb_fit_options fit = fixture_fit(5, RB_FLOAT64);
     rb_model *model, *rfn;
     model = fixture_model(ctx, "nmf-et", NULL, &fit, NULL, source, NULL);
@@ -382,7 +381,6 @@ static void models_are_told(void **state) {
     rb_model_free(model);
     rb_model_free(rfn);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* The moments of all pairs of causes take 8 H (H - 1) / 2 D bytes: at most 2^28 of them. */
@@ -400,8 +398,7 @@ static void moments_are_within_their_memory(void **state) {
 static void memory_may_be_refused(void **state) {
     rb_context *ctx = *state;
     double y[6 * 4] = {1, 2, NAN, 4, 2, 1, 3, 3, 5};
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, y, 6, 4, &matrix);
+    rb_source *source = fixture_data(ctx, y, 6, 4);
     rb_preprocess_options omit;
     rb_preprocess_options_default(&omit);
     omit.missing = RB_MISSING_OMIT;
@@ -419,7 +416,6 @@ static void memory_may_be_refused(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -24,20 +24,18 @@ static void draw(double *y, bool *active, int count) {
 struct data {
     double y[N * D];
     bool active[N * CAUSES];
-    rb_matrix *matrix;
     rb_source *source;
 };
 
 static struct data *make(rb_context *ctx, int count) {
     struct data *data = calloc(1, sizeof *data);
     draw(data->y, data->active, count);
-    data->source = fixture_source(ctx, data->y, N, D, &data->matrix);
+    data->source = fixture_data(ctx, data->y, N, D);
     return data;
 }
 
 static void discard(struct data *data) {
     rb_source_free(data->source);
-    rb_matrix_free(data->matrix);
     free(data);
 }
 

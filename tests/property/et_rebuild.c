@@ -86,7 +86,6 @@ struct fitted {
     rb_method own;
     enum kind kind;
     rb_et_options options;
-    rb_matrix *matrix;
     rb_source *source;
     rb_model *model;
 };
@@ -99,8 +98,7 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     f->own.size = sizeof f->own;
     assert_int_equal(rb_et_method(&noisy_or, &f->own), RB_OK);
     assert_ok(f->ctx, rb_context_add_method(f->ctx, &f->own));
-    rb_matrix *matrix;
-    rb_source *first = fixture_source(f->ctx, y, N, D, &matrix);
+    rb_source *first = fixture_data(f->ctx, y, N, D);
     rb_fit_options fit = fixture_fit(2, precision);
     fit.seed = 3;
     rb_preprocess_options preprocess;
@@ -108,14 +106,12 @@ static void begin(struct fitted *f, enum kind kind, const rb_et_options *options
     preprocess.missing = RB_MISSING_OMIT;
     f->model = fixture_model(f->ctx, names[kind], &f->options, &fit, &preprocess, first, NULL);
     rb_source_free(first);
-    rb_matrix_free(matrix);
-    f->source = fixture_source(f->ctx, y, n, D, &f->matrix);
+    f->source = fixture_data(f->ctx, y, n, D);
 }
 
 static void end(struct fitted *f) {
     rb_model_free(f->model);
     rb_source_free(f->source);
-    rb_matrix_free(f->matrix);
     rb_context_free(f->ctx);
 }
 
@@ -309,13 +305,11 @@ static void samples_do_not_meet(void **state) {
         for (int i = 0; i < MANY; i += 23) {
             double alone[D];
             struct fixture_rows to = {alone, D};
-            rb_matrix *matrix;
-            rb_source *source = fixture_source(f.ctx, y + i * D, 1, D, &matrix);
+            rb_source *source = fixture_data(f.ctx, y + i * D, 1, D);
             assert_ok(f.ctx, rb_reconstruct(f.ctx, f.model, source, fixture_take, &to));
             for (int d = 0; d < D; d++)
                 assert_close(rows[i * D + d], alone[d], 1e-10);
             rb_source_free(source);
-            rb_matrix_free(matrix);
         }
         end(&f);
     }
@@ -364,11 +358,10 @@ static void sigma_of_other_noise_is_one(void **state) {
     double y[N * D];
     rb_context *ctx = *state;
     rb_method own = {.size = sizeof own};
-    rb_matrix *matrix;
     draw_data(NOISY_OR, N, 0, y);
     assert_int_equal(rb_et_method(&noisy_or, &own), RB_OK);
     assert_ok(ctx, rb_context_add_method(ctx, &own));
-    rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+    rb_source *source = fixture_data(ctx, y, N, D);
     for (int given = 0; given < 2; given++) {
         rb_et_options options;
         rb_fit_options fit = fixture_fit(3, RB_FLOAT64);
@@ -380,7 +373,6 @@ static void sigma_of_other_noise_is_one(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

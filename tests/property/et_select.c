@@ -82,17 +82,15 @@ static void naming_all_changes_nothing(void **state) {
             rb_context *ctx = fixture_context();
             rb_et_model model;
             rb_method method;
-            rb_matrix *matrix;
             make(methods[m], &model, &method, reverse);
             assert_ok(ctx, rb_context_add_method(ctx, &method));
-            rb_source *source = fixture_source(ctx, y, N, D, &matrix);
+            rb_source *source = fixture_data(ctx, y, N, D);
             rb_model *usual = fit(ctx, methods[m], source, more);
             rb_model *chosen = fit(ctx, "chosen", source, more);
             same_arrays(usual, chosen);
             rb_model_free(usual);
             rb_model_free(chosen);
             rb_source_free(source);
-            rb_matrix_free(matrix);
             rb_context_free(ctx);
         }
     }

@@ -189,8 +189,7 @@ static void degenerate_data_run(void **state) {
             double y[5 * 4];
             for (int i = 0; i < 20; i++)
                 y[i] = kind == 2 ? 0 : i % 4;
-            rb_matrix *matrix;
-            rb_source *source = fixture_source(ctx, y, kind == 0 ? 1 : 5, 4, &matrix);
+            rb_source *source = fixture_data(ctx, y, kind == 0 ? 1 : 5, 4);
             rb_et_options options;
             rb_et_options_default(&options);
             options.units = 3;
@@ -200,7 +199,6 @@ static void degenerate_data_run(void **state) {
                 fixture_model(ctx, models[m].method, &options, &fit, NULL, source, NULL);
             rb_model_free(model);
             rb_source_free(source);
-            rb_matrix_free(matrix);
         }
     }
 }
@@ -540,8 +538,7 @@ static void learned_priors_are_of_the_truncated_model(void **state) {
 static void memory_may_be_refused(void **state) {
     rb_context *ctx = *state;
     double y[6 * 4] = {1, 2, 0, 4, 2, 1, 3, 3, 5};
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, y, 6, 4, &matrix);
+    rb_source *source = fixture_data(ctx, y, 6, 4);
     for (int m = 0; m < MODELS; m++) {
         rb_et_options options;
         rb_et_options_default(&options);
@@ -554,7 +551,6 @@ static void memory_may_be_refused(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

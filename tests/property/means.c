@@ -13,7 +13,6 @@ enum { FIGURES = sizeof figures / sizeof *figures };
 struct world {
     rb_context *ctx;
     double values[2 * N * M];
-    rb_matrix *matrices[2];
     rb_source *sources[2]; /* the samples, and each of them twice */
 };
 
@@ -25,7 +24,7 @@ static int set_up(void **state) {
     for (int i = 0; i < 2 * N * M; i++)
         w->values[i] = fabs(drawn[i % (N * M)]);
     for (int s = 0; s < 2; s++)
-        w->sources[s] = fixture_source(w->ctx, w->values, (s + 1) * N, M, &w->matrices[s]);
+        w->sources[s] = fixture_data(w->ctx, w->values, (s + 1) * N, M);
     free(drawn);
     *state = w;
     return 0;
@@ -33,10 +32,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     struct world *w = *state;
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < 2; s++)
         rb_source_free(w->sources[s]);
-        rb_matrix_free(w->matrices[s]);
-    }
     rb_context_free(w->ctx);
     free(w);
     return 0;

@@ -176,9 +176,9 @@ struct task {
 };
 
 /* Of sparse data values below 1 are not stored. */
-static rb_source *source_of(rb_context *ctx, const struct task *t, rb_matrix **matrix) {
+static rb_source *source_of(rb_context *ctx, const struct task *t) {
     int64_t n = t->c->n, m = t->c->m;
-    if (!t->c->sparse) return fixture_source(ctx, t->values, n, m, matrix);
+    if (!t->c->sparse) return fixture_data(ctx, t->values, n, m);
     static int64_t starts[70001];
     static int32_t columns[70000 * 6];
     static double stored[70000 * 6];
@@ -191,9 +191,10 @@ static rb_source *source_of(rb_context *ctx, const struct task *t, rb_matrix **m
             }
         }
     }
+    rb_matrix *matrix;
     rb_source *source;
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, n, m, starts, columns, stored, matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT64, n, m, starts, columns, stored, &matrix));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
@@ -205,8 +206,7 @@ static rb_error stop_after(const rb_progress *progress, void *left) {
 /* metrics: of the model on its data; NULL: not asked for. */
 static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model, rb_metrics **metrics) {
     rb_options *options = NULL;
-    rb_matrix *matrix;
-    rb_source *source = source_of(ctx, t, &matrix);
+    rb_source *source = source_of(ctx, t);
     rb_error err = rb_options_new(ctx, t->c->method, &options);
     err = err ? err : rb_options_set(ctx, options, "units", "4");
     err = err ? err : rb_options_set(ctx, options, "seed", "3");
@@ -230,7 +230,6 @@ static rb_error fit(rb_context *ctx, const struct task *t, rb_model **model, rb_
     if (!err && metrics) err = rb_evaluate(ctx, *model, source, metrics);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return err;
 }
 

@@ -34,18 +34,16 @@ static int check_in_process(processes *p, void *user, char *made) {
     struct result *result = (struct result *)(void *)made;
     const rb_comm comm = processes_comm(p);
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
     alarm(60); /* none waits for one that has failed */
     assert_ok(ctx, rb_context_set_threads(ctx, 1 + p->rank % 2));
     assert_ok(ctx, rb_context_set_comm(ctx, &comm));
-    rb_source *source = fixture_source(ctx, t->values, t->n, M, &matrix);
+    rb_source *source = fixture_data(ctx, t->values, t->n, M);
     plain_read = source->read;
     source->read = count_samples;
     if (t->limit >= 0 && p->rank == 1) ctx->allocations_left = t->limit;
     result->err = rb_model_check(ctx, t->model, source, &result->check);
     result->read = samples_read;
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }
@@ -61,11 +59,10 @@ static int fit_in_process(processes *p, void *user, char *made) {
     const rb_comm comm = processes_comm(p);
     rb_context *ctx = fixture_context();
     rb_options *options;
-    rb_matrix *matrix;
     rb_model *model = NULL;
     alarm(60);
     assert_ok(ctx, rb_context_set_comm(ctx, &comm));
-    rb_source *source = fixture_source(ctx, t->values, FEW, M, &matrix);
+    rb_source *source = fixture_data(ctx, t->values, FEW, M);
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "preset=paper units=6 iterations=3 seed=1"));
     if (p->rank == 0) rb_context_on_log(ctx, hear, NULL);
@@ -76,7 +73,6 @@ static int fit_in_process(processes *p, void *user, char *made) {
     rb_model_free(model);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }
@@ -100,15 +96,13 @@ static void end(struct result *results, int ranks) {
 /* Two units are the same, and the threshold of none lets all samples be without one. */
 static rb_model *fit(const double *values) {
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, FEW, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, FEW, M);
     rb_model *model =
         fixture_text_model(ctx, "rfn", source, NULL, "preset=paper units=6 iterations=40 seed=1");
     double *loadings = (double *)(uintptr_t)rb_model_array(model, "loadings", NULL, NULL);
     for (int64_t k = 0; k < M; k++)
         loadings[k * UNITS + 1] = loadings[k * UNITS];
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return model;
 }

@@ -72,16 +72,15 @@ static rb_matrix *sparse_of(rb_context *ctx, const double *values) {
     return matrix;
 }
 
-static rb_source *source_of(rb_context *ctx, const struct task *t, rb_matrix **matrix) {
+static rb_source *source_of(rb_context *ctx, const struct task *t) {
     static const char *const names[LEVELS] = {"A", "B", "C"};
     static const char *batches[N];
     static double ages[N];
     rb_source *source;
-    *matrix = t->c->sparse ? sparse_of(ctx, t->values) : NULL;
-    if (*matrix)
-        assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    if (t->c->sparse)
+        assert_ok(ctx, rb_source_own_matrix(ctx, sparse_of(ctx, t->values), &source));
     else
-        source = fixture_source(ctx, t->values, N, M, matrix);
+        source = fixture_data(ctx, t->values, N, M);
     for (int64_t i = 0; i < N; i++) {
         batches[i] = names[i * i % 7 % LEVELS];
         ages[i] = (double)(i % 61);
@@ -150,14 +149,12 @@ static bool read_its_own(const struct task *t, const processes *p) {
 static int prepare_in_process(processes *p, void *user, char *result) {
     const struct task *t = user;
     rb_context *ctx = begin(p);
-    rb_matrix *matrix;
-    rb_source *source = source_of(ctx, t, &matrix);
+    rb_source *source = source_of(ctx, t);
     rb_preprocess *fitted = prepare(ctx, t, source);
     bool good = read_its_own(t, p);
     keep(fitted, (double *)(void *)result);
     rb_preprocess_free(fitted);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return !good;
 }
@@ -198,13 +195,11 @@ static void processes_prepare_as_one(void **state) {
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct task t = {&cases[k], values_of(&cases[k])};
         rb_context *ctx = fixture_context();
-        rb_matrix *matrix;
-        rb_source *source = source_of(ctx, &t, &matrix);
+        rb_source *source = source_of(ctx, &t);
         rb_preprocess *p = prepare(ctx, &t, source);
         keep(p, one);
         rb_preprocess_free(p);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         rb_context_free(ctx);
         for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
             char *many = processes_run(ranks[r], prepare_in_process, &t, sizeof one);
@@ -225,8 +220,7 @@ static void groups_join_to_the_whole(void **state) {
     for (int64_t e = 0; e < N * M; e++) /* far from 0, and from group to group */
         ((double *)(uintptr_t)t.values)[e] += 1e6 + (double)(e / M / 9000);
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    rb_source *source = source_of(ctx, &t, &matrix);
+    rb_source *source = source_of(ctx, &t);
     rb_preprocess *p = prepare(ctx, &t, source);
     for (int64_t k = 0; k < M; k++) {
         long double sum = 0, squares = 0;
@@ -241,7 +235,6 @@ static void groups_join_to_the_whole(void **state) {
     }
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     free((double *)t.values);
 }
@@ -251,15 +244,13 @@ static void groups_join_to_the_whole(void **state) {
 static int thin_in_process(processes *p, void *user, char *result) {
     const struct task *t = user;
     rb_context *ctx = begin(p);
-    rb_matrix *matrix;
-    rb_source *source = source_of(ctx, t, &matrix), *thin = source, *owned;
+    rb_source *source = source_of(ctx, t), *thin = source, *owned;
     assert_ok(ctx, rb_source_thin(ctx, "duplicates,constant", true, &thin, &owned));
     bool good = p->ranks == 1 || read_its_own(t, p);
     assert_ok(ctx, rb_source_checksum(ctx, thin, (uint32_t *)(void *)result));
     ((uint32_t *)(void *)result)[1] = (uint32_t)rb_source_samples(thin);
     rb_source_free(owned);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return !good;
 }

@@ -68,8 +68,7 @@ static rb_error document_of(rb_context *ctx, const struct task *t, rb_source *so
 static rb_error jobs_of(rb_context *ctx, const struct task *t, struct result *to) {
     rb_options *options = NULL;
     rb_selection *s = NULL;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, t->values, FEW, NARROW, &matrix);
+    rb_source *source = fixture_data(ctx, t->values, FEW, NARROW);
     rb_error err = document_of(ctx, t, source, true, to);
     err = err ? err : rb_select_options(ctx, "rfn", &options);
     err = err ? err : rb_options_set_all(ctx, options, "units=1:3 restarts=3 folds=3 iterations=9");
@@ -79,7 +78,6 @@ static rb_error jobs_of(rb_context *ctx, const struct task *t, struct result *to
     rb_selection_free(s);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return err;
 }
 
@@ -88,13 +86,12 @@ static int use(processes *p, void *user, char *result) {
     struct result *to = (struct result *)(void *)result;
     rb_comm comm = processes_comm(p);
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
     rb_source *source;
     alarm(120); /* none waits for one that has gone */
     rb_io_use(ctx);
     assert_ok(ctx, rb_context_set_threads(ctx, 1 + p->rank % 2));
     assert_ok(ctx, rb_context_set_comm(ctx, &comm));
-    source = fixture_source(ctx, t->values, N - (p->rank == 1 ? t->left : 0), M, &matrix);
+    source = fixture_data(ctx, t->values, N - (p->rank == 1 ? t->left : 0), M);
     if (t->limit > 0 && p->rank == 1) ctx->allocations_left = t->limit;
     rb_error err = rows_of(ctx, t, source, to);
     if (t->left < N) { /* else nothing that follows may find what codes did not */
@@ -104,7 +101,6 @@ static int use(processes *p, void *user, char *result) {
     err = rb_comm_agree(ctx, err); /* as who leaves does */
     snprintf(to->message, TEXT, "%s", err ? rb_context_error(ctx) : "");
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }
@@ -120,13 +116,11 @@ static void end(struct result *results, int ranks) {
 }
 
 static rb_model *fit(const double *values, int64_t n, int64_t m) {
-    rb_matrix *matrix;
     rb_context *ctx = fixture_context();
-    rb_source *source = fixture_source(ctx, values, n, m, &matrix);
+    rb_source *source = fixture_data(ctx, values, n, m);
     rb_model *model =
         fixture_text_model(ctx, "rfn", source, NULL, "units=4 iterations=4 estep=newton seed=1");
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return model;
 }

@@ -44,7 +44,6 @@ static int fit_in_process(processes *p, void *user, char *made) {
     rb_context *ctx = fixture_context();
     rb_comm comm = processes_comm(p);
     rb_options *options;
-    rb_matrix *matrix;
     rb_model *model;
     double *values = fixture_values(N, M, 3, 7), flops, bytes;
     message_takes = t->message;
@@ -54,7 +53,7 @@ static int fit_in_process(processes *p, void *user, char *made) {
     assert_ok(ctx, rb_context_profile(ctx, true));
     rb_context_on_log(ctx, hear, result);
     rb_context_on_progress(ctx, iterate_slowly, NULL);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options,
                                       "preset=none estep=cyclic units=4 seed=1 restarts=2 "
@@ -67,7 +66,6 @@ static int fit_in_process(processes *p, void *user, char *made) {
     rb_model_free(model);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     free(values);
     return 0;

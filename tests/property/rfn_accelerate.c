@@ -4,14 +4,15 @@
 
 #include <rarebit/simulate.h>
 
-static rb_source *simulated(rb_context *ctx, const char *dataset, rb_matrix **matrix) {
+static rb_source *simulated(rb_context *ctx, const char *dataset) {
     rb_biclusters_options data;
+    rb_matrix *matrix;
     rb_source *source;
     fixture_default(rb_biclusters_group(), &data);
     data.dataset = dataset;
     assert_ok(ctx,
-              rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), matrix, NULL));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+              rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &data), &matrix, NULL));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
@@ -47,8 +48,7 @@ static void never_falls(void **state) {
     static const char *const datasets[] = {"D1", "D3"};
     static const int64_t units[] = {20, 110};
     for (int c = 0; c < 64; c++) {
-        rb_matrix *matrix;
-        rb_source *source = simulated(ctx, datasets[c & 1], &matrix);
+        rb_source *source = simulated(ctx, datasets[c & 1]);
         rb_rfn_options rfn = cyclic(units[c >> 1 & 1]);
         rb_fit_options how = fixture_fit(60, c & 4 || c & 2 ? RB_FLOAT64 : RB_FLOAT32);
         how.accelerate = c & 8 ? RB_ACCELERATE_SQUAREM : RB_ACCELERATE_NESTEROV;
@@ -59,15 +59,13 @@ static void never_falls(void **state) {
         assert_rises(model, how.precision == RB_FLOAT64 ? 1e-10 : 1e-5);
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
 /* The objective of 1000 plain iterations at eta 0.1 within 100 iterations. */
 static void needs_fewer_iterations(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = simulated(ctx, "D1", &matrix);
+    rb_source *source = simulated(ctx, "D1");
     rb_rfn_options rfn = cyclic(50);
     rb_fit_options how = fixture_fit(1000, RB_FLOAT32);
     rfn.eta = 0.1;
@@ -84,14 +82,12 @@ static void needs_fewer_iterations(void **state) {
     }
     rb_model_free(plain);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* While the prior mean is adapted objectives cannot be compared: acceleration begins after that. */
 static void waits_while_steered(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = simulated(ctx, "D1", &matrix);
+    rb_source *source = simulated(ctx, "D1");
     rb_rfn_options rfn = cyclic(20);
     rb_fit_options how = fixture_fit(80, RB_FLOAT64);
     rfn.newton_iterations = 10;
@@ -109,13 +105,11 @@ static void waits_while_steered(void **state) {
     rb_model_free(plain);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void same_bits_for_any_threads(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = simulated(ctx, "D2", &matrix);
+    rb_source *source = simulated(ctx, "D2");
     rb_rfn_options rfn = cyclic(40);
     rb_fit_options how = fixture_fit(30, RB_FLOAT32);
     size_t bytes = 100 * 40 * sizeof(double);
@@ -133,14 +127,12 @@ static void same_bits_for_any_threads(void **state) {
         rb_model_free(one);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Only where iterations never lower the objective. */
 static void refuses_the_rest(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = simulated(ctx, "D1", &matrix);
+    rb_source *source = simulated(ctx, "D1");
     rb_rfn_options rfn = cyclic(5);
     rb_fit_options how = fixture_fit(5, RB_FLOAT32);
     how.accelerate = RB_ACCELERATE_NESTEROV;
@@ -161,14 +153,12 @@ static void refuses_the_rest(void **state) {
     fixture_refused(ctx, "linca", &et, &how, NULL, source, NULL, RB_ERROR_ARGUMENT,
                     "cannot be accelerated");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void without_memory(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(30, 6, 2, 1);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 30, 6, &matrix);
+    rb_source *source = fixture_data(ctx, values, 30, 6);
     rb_rfn_options rfn = cyclic(3);
     rb_fit_options how = fixture_fit(6, RB_FLOAT64);
     for (how.accelerate = RB_ACCELERATE_SQUAREM; how.accelerate <= RB_ACCELERATE_NESTEROV;
@@ -177,7 +167,6 @@ static void without_memory(void **state) {
         rb_model_free(fixture_model_at_last(ctx, options, source, 0));
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

@@ -25,12 +25,10 @@ static rb_model *fit_values(const double *values, int64_t n, const rb_rfn_option
     if (fit->batch_size == 0)
         used.moment_decay = 0.9; /* without batches another one would be refused */
     rb_context *ctx = fixture_context();
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, n, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, n, M);
     assert_ok(ctx, rb_context_set_threads(ctx, threads));
     rb_model *model = fixture_model(ctx, "rfn", options, fit, NULL, source, NULL);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return model;
 }
@@ -223,8 +221,7 @@ static void sparse_rows(void **state) {
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     rb_model *dense = fit_values(values, N, &options, &fit, 1), *sparse;
-    rb_matrix *matrix;
-    rb_source *source = fixture_sparse(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_sparse_data(ctx, values, N, M);
     sparse = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     const double *a = rb_model_array(dense, "loadings", NULL, NULL);
     const double *b = rb_model_array(sparse, "loadings", NULL, NULL);
@@ -233,7 +230,6 @@ static void sparse_rows(void **state) {
     rb_model_free(dense);
     rb_model_free(sparse);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -247,8 +243,7 @@ static void gets_further(void **state) {
     options.weight_init = 0.01;
     for (int i = 0; i < 2; i++) {
         rb_context *ctx = fixture_context();
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, MANY, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, MANY, M);
         rb_fit_options fit = batches_of(i ? 100 : 0);
         rb_model *model = fit_values(values, MANY, &options, &fit, 1);
         rb_evaluation e;
@@ -256,7 +251,6 @@ static void gets_further(void **state) {
         reached[i] = e.objective;
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         rb_context_free(ctx);
     }
     free(values);
@@ -266,8 +260,7 @@ static void gets_further(void **state) {
 static void refusals(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 36);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     options.estep = RB_RFN_ESTEP_CYCLIC;
@@ -281,22 +274,19 @@ static void refusals(void **state) {
                     "full noise");
     fixture_refused(ctx, "linca", NULL, &fit, NULL, source, NULL, RB_ERROR_ARGUMENT, "batch-size");
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
 static void allocations(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 37);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = base();
     rb_fit_options fit = batches_of(BATCH);
     fit.iterations = 2;
     const rb_options *all = fixture_options(ctx, "rfn", &options, &fit, NULL);
     rb_model_free(fixture_model_at_last(ctx, all, source, 0));
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

@@ -81,11 +81,9 @@ static void blocks_add_up(void **state) {
     for (int c = 0; c < SHAPES; c++) {
         rb_context *ctx = fixture_context();
         double *values = fixture_values(shapes[c].n, shapes[c].m, 4, 5);
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, shapes[c].n, shapes[c].m, &matrix);
+        rb_source *source = fixture_data(ctx, values, shapes[c].n, shapes[c].m);
         compare(ctx, source, NULL);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
         rb_context_free(ctx);
     }
@@ -98,8 +96,7 @@ static void dying_unit(void **state) {
     for (int c = 0; c < SHAPES; c++) {
         rb_context *ctx = fixture_context();
         double *values = fixture_values(shapes[c].n, shapes[c].m, 4, 5);
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, shapes[c].n, shapes[c].m, &matrix);
+        rb_source *source = fixture_data(ctx, values, shapes[c].n, shapes[c].m);
         rb_model *start = fit_in_blocks(ctx, source, shapes[c].n, NULL);
         ((double *)rb_model_array(start, "prior_mean", NULL, NULL))[2] = -1000;
         rb_model *fitted = fit_in_blocks(ctx, source, 97, start);
@@ -112,7 +109,6 @@ static void dying_unit(void **state) {
         rb_model_free(start);
         rb_model_free(fitted);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
         rb_context_free(ctx);
     }

@@ -107,8 +107,7 @@ static void dense_codes_are_shrunk(void **state) {
     }
     for (int64_t e = 0; e < N * M; e++)
         values[e] += 0.5 * rb_draw_normal(&draws);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *model = fit(ctx, source, UNITS, RB_FLOAT32);
     rb_evaluation e;
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
@@ -117,7 +116,6 @@ static void dense_codes_are_shrunk(void **state) {
     assert_true(e.codes.full * 50 <= e.codes.samples);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     free(loadings);
 }
@@ -130,9 +128,8 @@ static void scales_of_features_do_not_matter(void **state) {
     for (int64_t i = 0; i < N; i++)
         for (int64_t k = 0; k < M; k++)
             scaled[i * M + k] = ldexp(values[i * M + k], (int)(k % 7) * 4 - 12);
-    rb_matrix *plain_matrix, *scaled_matrix;
-    rb_source *plain = fixture_source(ctx, values, N, M, &plain_matrix);
-    rb_source *other = fixture_source(ctx, scaled, N, M, &scaled_matrix);
+    rb_source *plain = fixture_data(ctx, values, N, M);
+    rb_source *other = fixture_data(ctx, scaled, N, M);
     rb_model *a = fit(ctx, plain, UNITS, RB_FLOAT64), *b = fit(ctx, other, UNITS, RB_FLOAT64);
     double *codes = fixture_codes(ctx, a, plain), *others = fixture_codes(ctx, b, other);
     for (int64_t e = 0; e < N * UNITS; e++)
@@ -145,16 +142,13 @@ static void scales_of_features_do_not_matter(void **state) {
     rb_model_free(b);
     rb_source_free(plain);
     rb_source_free(other);
-    rb_matrix_free(plain_matrix);
-    rb_matrix_free(scaled_matrix);
 }
 
 /* auto: newton where only newton is allowed, cyclic else; the model says which. */
 static void the_estep_follows_other_options(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(40, 10, 2, 1);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 40, 10, &matrix);
+    rb_source *source = fixture_data(ctx, values, 40, 10);
     for (int kind = 0; kind < 4; kind++) {
         rb_rfn_options options;
         rb_fit_options run = fixture_fit(3, RB_FLOAT64);
@@ -176,7 +170,6 @@ static void the_estep_follows_other_options(void **state) {
     }
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Rules that stop wait until loadings are shrunk, and beyond the trough in which the objective is

@@ -254,10 +254,9 @@ static void device_takes_sparse_data(void **state) {
     double *values = fixture_values(N, M, 3, 21);
     for (int64_t e = 0; e < (int64_t)N * M; e++)
         values[e] = values[e] > 0.5 ? values[e] : 0;
-    rb_matrix *matrix;
     need_device();
     rb_context *ctx = fixture_context();
-    rb_source *source = fixture_sparse(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_sparse_data(ctx, values, N, M);
     for (int i = 0; i < 3; i++) {
         assert_ok(ctx, rb_context_set_device(ctx, NULL));
         rb_model *cpu = fit_case(ctx, &kinds[i], source);
@@ -269,7 +268,6 @@ static void device_takes_sparse_data(void **state) {
         rb_model_free(cl);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     free(values);
 }

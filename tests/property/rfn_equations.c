@@ -230,8 +230,7 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
     enum { N = 30 };
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, m, 3, 11);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, m, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, m);
     rb_rfn_options options = fixture_rfn(l, normalize);
     struct drawn_prior prior;
     draw_prior(ctx, l, kind, &prior);
@@ -337,7 +336,6 @@ static void metrics_by_definition(int64_t m, int64_t l, int normalize, enum cova
     rfn_parameters_free(&p);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
 }
 

@@ -4,15 +4,16 @@
 
 enum { N = 90, M = 40, UNITS = 30, ITERATIONS = 12 };
 
-static rb_source *make_source(rb_context *ctx, rb_matrix **matrix) {
+static rb_source *make_source(rb_context *ctx) {
     rb_biclusters_options options;
+    rb_matrix *matrix;
     rb_source *source;
     fixture_default(rb_biclusters_group(), &options);
     options.samples = N;
     options.features = M;
-    assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), matrix,
+    assert_ok(ctx, rb_simulate_biclusters(ctx, fixture_of(rb_biclusters_group(), &options), &matrix,
                                           NULL));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
@@ -26,8 +27,7 @@ static rb_model *fit(rb_context *ctx, rb_source *source, int estep, int precisio
 
 static void same_bits_for_any_threads(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, &matrix);
+    rb_source *source = make_source(ctx);
     for (int estep = RB_RFN_ESTEP_GRADIENT; estep <= RB_RFN_ESTEP_CASCADE; estep++) {
         assert_ok(ctx, rb_context_set_threads(ctx, 1));
         rb_model *one = fit(ctx, source, estep, RB_FLOAT32);
@@ -45,7 +45,6 @@ static void same_bits_for_any_threads(void **state) {
         rb_model_free(one);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static double metric(const rb_model *model, int64_t t, const char *name) {
@@ -58,8 +57,7 @@ static double metric(const rb_model *model, int64_t t, const char *name) {
  * the attribute counts the stages. */
 static void metrics_of_iterations(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, &matrix);
+    rb_source *source = make_source(ctx);
     rb_model *cyclic = fit(ctx, source, RB_RFN_ESTEP_CYCLIC, RB_FLOAT64);
     rb_model *cascade = fit(ctx, source, RB_RFN_ESTEP_CASCADE, RB_FLOAT64);
     int counts[RB_RFN_STAGES] = {0};
@@ -87,15 +85,13 @@ static void metrics_of_iterations(void **state) {
     rb_model_free(cyclic);
     rb_model_free(cascade);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* A single sample, which no E-step needs more than. */
 static void one_sample_is_enough(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(1, M, 3, 6);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 1, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, 1, M);
     rb_preprocess_options raw;
     rb_preprocess_options_default(&raw);
     raw.centre = RB_CENTRE_NONE;
@@ -108,21 +104,18 @@ static void one_sample_is_enough(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
 static void memory_runs_out(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, &matrix);
+    rb_source *source = make_source(ctx);
     rb_rfn_options options = fixture_rfn(5, RB_RFN_NORMALIZE_RMS);
     rb_fit_options run = fixture_fit(2, RB_FLOAT64);
     options.estep = RB_RFN_ESTEP_CASCADE;
     const rb_options *all = fixture_options(ctx, "rfn", &options, &run, NULL);
     rb_model_free(fixture_model_at_last(ctx, all, source, 30));
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

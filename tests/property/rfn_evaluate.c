@@ -18,8 +18,7 @@ static void float32_agrees_with_float64(void **state) {
     double *values = fixture_values(N, M, 2, 5);
     for (int64_t e = 0; e < N * M; e++)
         values[e] = (double)(float)values[e];
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(20, RB_FLOAT64);
     rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
@@ -36,7 +35,6 @@ static void float32_agrees_with_float64(void **state) {
     assert_close(b.mean_squared_error, a.mean_squared_error, 1e-5);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -45,8 +43,7 @@ static void likelihoods_are_of_samples(void **state) {
     enum { FEW = 30 };
     rb_context *ctx = *state;
     double *values = fixture_values(FEW, M, 2, 5), of_each[FEW], alone, sum = 0;
-    rb_matrix *matrix, *one;
-    rb_source *source = fixture_source(ctx, values, FEW, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, FEW, M);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     options.prior_mean.value = 0.5;
     rb_fit_options fit = fixture_fit(10, RB_FLOAT64);
@@ -58,14 +55,12 @@ static void likelihoods_are_of_samples(void **state) {
     assert_close(sum, FEW * rb_metrics_get(metrics, "log_likelihood"), 1e-9);
     rb_metrics_free(metrics);
     rb_source_free(source);
-    source = fixture_source(ctx, values + 7 * M, 1, M, &one);
+    source = fixture_data(ctx, values + 7 * M, 1, M);
     assert_ok(ctx, rb_evaluate_samples(ctx, model, source, &alone, &metrics));
     assert_close(alone, of_each[7], 1e-12);
     assert_close(alone, rb_metrics_get(metrics, "log_likelihood"), 1e-9);
     rb_metrics_free(metrics);
     rb_source_free(source);
-    rb_matrix_free(one);
-    rb_matrix_free(matrix);
     rb_model_free(model);
     free(values);
 }
@@ -74,8 +69,7 @@ static void likelihoods_are_of_samples(void **state) {
 static void noise_is_above_zero(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(30, M, 2, 5);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 30, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, 30, M);
     rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
     rb_evaluation e;
@@ -84,7 +78,6 @@ static void noise_is_above_zero(void **state) {
     assert_int_equal(fixture_evaluate(ctx, model, source, &e), RB_ERROR_FORMAT);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -93,8 +86,7 @@ static void features_come_in_groups(void **state) {
     enum { FEW = 3, WIDE = 4100 };
     rb_context *ctx = *state;
     double *values = fixture_values(FEW, WIDE, 2, 7), squares = 0, sum = 0, precision = 1;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
+    rb_source *source = fixture_data(ctx, values, FEW, WIDE);
     rb_rfn_options options = fixture_rfn(1, RB_RFN_NORMALIZE_NONE);
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
     rb_evaluation e;
@@ -121,7 +113,6 @@ static void features_come_in_groups(void **state) {
     free(mu);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

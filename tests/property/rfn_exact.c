@@ -106,8 +106,7 @@ static void codes_scale_with_samples(void **state) {
     enum { FEW = 8, ROWS = 40, COLUMNS = 12 };
     rb_context *ctx = *state;
     double *values = fixture_values(ROWS, COLUMNS, 3, 6), *codes[2];
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
+    rb_source *source = fixture_data(ctx, values, ROWS, COLUMNS);
     rb_model *model = compare_fit(ctx, "rfn",
                                   "units=8 preset=paper estep=cyclic centre=none iterations=30 "
                                   "precision=float64 estep-tolerance=1e-9 seed=1",
@@ -123,7 +122,6 @@ static void codes_scale_with_samples(void **state) {
     free(codes[1]);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -133,26 +131,23 @@ static void few_samples_are_as_among_many(void **state) {
     enum { ROWS = 40, COLUMNS = 12, MOST = 5, FOUND = 8 };
     rb_context *ctx = *state;
     double *values = fixture_values(ROWS, COLUMNS, 3, 6);
-    rb_matrix *matrix, *some;
-    rb_source *source = fixture_source(ctx, values, ROWS, COLUMNS, &matrix);
+    rb_source *source = fixture_data(ctx, values, ROWS, COLUMNS);
     rb_model *model = compare_fit(ctx, "rfn",
                                   "units=8 preset=paper estep=cyclic prior-mean=-0.5 iterations=30 "
                                   "precision=float64 estep-tolerance=1e-9 seed=1",
                                   source);
     double *all = fixture_codes(ctx, model, source);
     for (int count = 1; count <= MOST; count++) {
-        rb_source *few = fixture_source(ctx, values + 3 * COLUMNS, count, COLUMNS, &some);
+        rb_source *few = fixture_data(ctx, values + 3 * COLUMNS, count, COLUMNS);
         double *codes = fixture_codes(ctx, model, few);
         for (int e = 0; e < count * FOUND; e++)
             assert_close(codes[e], all[3 * FOUND + e], 1e-6);
         free(codes);
         rb_source_free(few);
-        rb_matrix_free(some);
     }
     free(all);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

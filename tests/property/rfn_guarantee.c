@@ -202,8 +202,7 @@ static void tolerance_is_a_share(void **state) {
     enum { FEW = 60, FEATURES = 12 };
     rb_context *ctx = *state;
     double *values = fixture_values(FEW, FEATURES, 3, 4);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, FEW, FEATURES, &matrix);
+    rb_source *source = fixture_data(ctx, values, FEW, FEATURES);
     rb_rfn_options options = fixture_rfn(6, RB_RFN_NORMALIZE_NONE);
     options.estep = RB_RFN_ESTEP_CYCLIC;
     options.estep_tolerance = 1e-6;
@@ -218,7 +217,6 @@ static void tolerance_is_a_share(void **state) {
     free(codes);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

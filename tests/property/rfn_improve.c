@@ -26,8 +26,7 @@ static void certificate_is_the_least(void **state) {
     rb_context *ctx = fixture_context();
     for (int64_t lacks = 0; lacks < 6; lacks++) {
         double *values = fixture_values(N, M, 3, 8), least = INFINITY;
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         for (int64_t i = 0; i < 40; i++)
             values[i * M + lacks] = NAN;
         rb_rfn_options options = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
@@ -43,7 +42,6 @@ static void certificate_is_the_least(void **state) {
         assert_close(*rb_model_array(model, "certificate", NULL, NULL), least, 1e-6 * least);
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
     }
     rb_context_free(ctx);

@@ -152,9 +152,9 @@ static void equal_to_conditioning(void **state) {
     static const double covariance[L * L] = {1.5, 0.4, 0.4, 0.8};
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 4);
-    rb_matrix *matrix, *m;
+    rb_matrix *m;
     punch(values, N, M, 0.4, 6);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, L, L, covariance, L, 1, &m));
     rb_rfn_options options = fixture_rfn(L, RB_RFN_NORMALIZE_NONE);
     options.prior_mean.value = 0.7;
@@ -190,7 +190,6 @@ static void equal_to_conditioning(void **state) {
     free(codes);
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_matrix_free(m);
 }
 
@@ -228,9 +227,8 @@ static void equal_to_the_minimum(void **state) {
                         dead[][L] = {{0, 0}, {1, 0}, {0, 1}};
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 2, 4);
-    rb_matrix *matrix;
     punch(values, N, M, 0.4, 6);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = fixture_rfn(L, RB_RFN_NORMALIZE_RMS);
     options.estep = RB_RFN_ESTEP_CYCLIC;
     rb_fit_options run = fixture_fit(2, RB_FLOAT64);
@@ -277,7 +275,6 @@ static void equal_to_the_minimum(void **state) {
     rb_model_free(model);
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Covariances of patterns, and their determinants. */
@@ -318,19 +315,17 @@ static void covariances_of_patterns(void **state) {
 struct data {
     double *values;
     int64_t n, m;
-    rb_matrix *matrix;
     rb_source *source;
 };
 
 static void make_data(rb_context *ctx, int64_t n, int64_t m, double share, struct data *d) {
     *d = (struct data){.values = fixture_values(n, m, 3, 8), .n = n, .m = m};
     if (share > 0) punch(d->values, n, m, share, 9);
-    d->source = fixture_source(ctx, d->values, n, m, &d->matrix);
+    d->source = fixture_data(ctx, d->values, n, m);
 }
 
 static void free_data(struct data *d) {
     rb_source_free(d->source);
-    rb_matrix_free(d->matrix);
     free(d->values);
 }
 

@@ -10,7 +10,6 @@ enum { N = 40, M = 12, MAX = 20 };
 struct setting {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     double mean[MAX], covariance[MAX * MAX];
     rb_matrix *mean_matrix, *covariance_matrix;
@@ -19,7 +18,7 @@ struct setting {
 /* xi from -0.7 up, M with correlations that fall off from unit to unit. */
 static void begin(struct setting *s, int64_t l) {
     *s = (struct setting){.ctx = fixture_context(), .values = fixture_values(N, M, 4, 7)};
-    s->source = fixture_source(s->ctx, s->values, N, M, &s->matrix);
+    s->source = fixture_data(s->ctx, s->values, N, M);
     for (int64_t j = 0; j < l; j++) {
         s->mean[j] = -0.7 + 0.1 * (double)(j % 5);
         for (int64_t c = 0; c < l; c++) {
@@ -36,7 +35,6 @@ static void end(struct setting *s) {
     rb_matrix_free(s->mean_matrix);
     rb_matrix_free(s->covariance_matrix);
     rb_source_free(s->source);
-    rb_matrix_free(s->matrix);
     free(s->values);
     rb_context_free(s->ctx);
 }

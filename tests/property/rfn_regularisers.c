@@ -52,8 +52,7 @@ static void set_random(reference *r, uint64_t pass) {
 static void agree_on(const rb_rfn_options *options, int64_t n) {
     rb_context *ctx = fixture_context();
     double *values = fixture_values(n, M, 3, 21);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, n, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, n, M);
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT64);
     rb_model *model = fixture_model(ctx, "rfn", options, &fit, NULL, source, NULL);
     reference r = reference_new(values, n, M, options);
@@ -77,7 +76,6 @@ static void agree_on(const rb_rfn_options *options, int64_t n) {
     reference_free(&r);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
 }
 
@@ -182,8 +180,7 @@ static rb_model *fit_noisy(int kind, int threads, bool trace) {
     enum { MANY = 1300 };
     rb_context *ctx = fixture_context();
     double *values = fixture_values(MANY, M, 3, 24);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, MANY, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, MANY, M);
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(ITERATIONS, RB_FLOAT32);
     options.input_noise = kind;
@@ -194,7 +191,6 @@ static rb_model *fit_noisy(int kind, int threads, bool trace) {
     rb_model *model = fixture_model(ctx, "rfn", &options, &fit, NULL, source, NULL);
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return model;
 }
@@ -319,8 +315,7 @@ static void sparse_masking(void **state) {
 static void allocations(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 27);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(2, RB_FLOAT64);
     options.input_noise = RB_RFN_NOISE_SALT_AND_PEPPER;
@@ -331,15 +326,13 @@ static void allocations(void **state) {
     rb_model_free(fixture_model_at_last(ctx, all, source, 0));
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* The recorded F is that of the loadings after decay: -E - KL by their definitions. */
 static void objective_after_decay(void **state) {
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 22);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_rfn_options options = base();
     rb_fit_options fit = fixture_fit(1, RB_FLOAT64);
     options.weight_decay = 0.2;
@@ -388,7 +381,6 @@ static void objective_after_decay(void **state) {
     reference_free(&r);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void assert_refused(rb_context *ctx, rb_source *source, const char *name,
@@ -410,8 +402,7 @@ static void only_newton(void **state) {
         {"momentum", "0.5"},     {"dropout", "0.1"},     {"input-noise", "masking"}};
     rb_context *ctx = *state;
     double *values = fixture_values(N, M, 3, 23);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         assert_refused(ctx, source, refused[i][0], refused[i][1]);
     /* A kind without a level, a level without a kind, a share of all. */
@@ -426,7 +417,6 @@ static void only_newton(void **state) {
     }
     free(values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -20,9 +20,8 @@ static const double *loadings(const rb_model *model) {
 
 static void soft_threshold(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     double *values = fixture_values(N, M, 3, 5);
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     const double c = 2.5, eta = 0.5;
 
     rb_model *plain = fit(source, 0, 50, NULL), *free_still = fit(source, c, 50, NULL);
@@ -48,7 +47,6 @@ static void soft_threshold(void **state) {
     rb_model_free(plain);
     rb_model_free(free_still);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

@@ -202,13 +202,11 @@ static int setup(void **state) {
     made = make_data();
     assert_non_null(mkdtemp(folder));
     assert_int_equal(chdir(folder), 0);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, made.dense, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, made.dense, N, M);
     assert_ok(ctx, rb_write(ctx, source, "x.npy"));
     assert_ok(ctx, rb_write(ctx, source, "x.h5"));
     write_sparse("cells.h5");
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }

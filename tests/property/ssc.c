@@ -255,14 +255,12 @@ static void the_same_bits(void **state) {
         assert_same_arrays(model, threads, names[i]);
         assert_same_arrays(model, stream, names[i]);
     }
-    rb_matrix *compressed;
-    rb_source *sparse = fixture_sparse(p->ctx, p->values, N, D, &compressed);
+    rb_source *sparse = fixture_sparse_data(p->ctx, p->values, N, D);
     rb_model *csr = compare_fit(p->ctx, "ssc", text, sparse);
     for (int i = 0; i < 9 * D; i++)
         assert_close(fixture_array(csr, "loadings")[i], fixture_array(model, "loadings")[i], 1e-3);
     rb_model_free(csr);
     rb_source_free(sparse);
-    rb_matrix_free(compressed);
     rb_model_free(stream);
     rb_model_free(threads);
     rb_model_free(model);

@@ -14,12 +14,12 @@ static void hear(rb_log_level level, const char *message, void *user) {
     heard++;
 }
 
-static rb_source *make_source(rb_context *ctx, bool constant, rb_matrix **matrix) {
+static rb_source *make_source(rb_context *ctx, bool constant) {
     static double values[N * M];
     rb_draws draws = {{3, RB_RANDOM_SIMULATE, 0}, 0};
     for (int i = 0; i < N * M; i++)
         values[i] = constant ? 1 : rb_draw_normal(&draws) + 3 * (i / M < N / 3 && i % M < 4);
-    return fixture_source(ctx, values, N, M, matrix);
+    return fixture_data(ctx, values, N, M);
 }
 
 static rb_check *look(rb_context *ctx, rb_source *source, int64_t units) {
@@ -35,8 +35,7 @@ static rb_check *look(rb_context *ctx, rb_source *source, int64_t units) {
 
 static void more_units_cost_more(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, false, &matrix);
+    rb_source *source = make_source(ctx, false);
     double before = N * M * 8.0;
     rb_context_on_log(ctx, hear, NULL);
     for (int units = 2; units <= 32; units *= 4) {
@@ -53,13 +52,11 @@ static void more_units_cost_more(void **state) {
         rb_check_free(check);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void nothing_to_fit(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, true, &matrix);
+    rb_source *source = make_source(ctx, true);
     rb_check *check = look(ctx, source, 2);
     rb_cost cost = {.size = sizeof cost};
     assert_int_equal(rb_check_cost(ctx, check, source, &cost), RB_ERROR_DATA);
@@ -67,13 +64,11 @@ static void nothing_to_fit(void **state) {
     assert_int_equal(rb_check_cost(ctx, check, source, &cost), RB_ERROR_ARGUMENT);
     rb_check_free(check);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void no_memory(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = make_source(ctx, false, &matrix);
+    rb_source *source = make_source(ctx, false);
     rb_check *check = look(ctx, source, 2);
     rb_context_on_log(ctx, hear, NULL);
     int64_t n = 0;
@@ -85,7 +80,6 @@ static void no_memory(void **state) {
     assert_true(n > 50);
     rb_check_free(check);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -40,14 +40,12 @@ static void z_scores_are_seen_by_either_deviation(void **state) {
             for (int i = 0; i < FEW; i++)
                 values[i * WIDE + k] = (values[i * WIDE + k] - mean) / sqrt(square);
         }
-        rb_matrix *matrix;
         rb_check *check;
-        rb_source *source = fixture_source(ctx, values, FEW, WIDE, &matrix);
+        rb_source *source = fixture_data(ctx, values, FEW, WIDE);
         assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
         assert_string_equal(rb_check_kind(check), less < 2 ? "z-scores" : "centred");
         rb_check_free(check);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
     }
 }
@@ -82,9 +80,8 @@ static void shapes_of_features_are_as_defined(void **state) {
     }
     qsort(kurtoses + 1, WIDE - 1, sizeof *kurtoses, by_size); /* without the first, mostly 0 */
     qsort(sds, WIDE, sizeof *sds, by_size);
-    rb_matrix *matrix;
     rb_check *check;
-    rb_source *source = fixture_source(ctx, values, MANY, WIDE, &matrix);
+    rb_source *source = fixture_data(ctx, values, MANY, WIDE);
     assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
     int found = 0;
     const rb_finding *f;
@@ -97,7 +94,6 @@ static void shapes_of_features_are_as_defined(void **state) {
     assert_int_equal(found, 2);
     rb_check_free(check);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Names that end with up to 20 groups are looked at, with more they are not. */
@@ -144,8 +140,7 @@ static void few_symbols_are_no_genes(void **state) {
     const char *list[MANY];
     for (int some = 4; some <= 7; some += 3) {
         rb_context *ctx = fixture_context();
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, 2, MANY, &matrix);
+        rb_source *source = fixture_data(ctx, values, 2, MANY);
         for (int k = 0; k < MANY; k++) {
             snprintf(names[k], sizeof names[k], "x%d", k);
             list[k] = k < some ? symbols[k] : names[k];
@@ -157,7 +152,6 @@ static void few_symbols_are_no_genes(void **state) {
         assert_int_equal(look.column.are_genes, some == 7);
         assert_ok(ctx, rb_scratch_end(&look.scratch));
         rb_source_free(source);
-        rb_matrix_free(matrix);
         rb_context_free(ctx);
     }
 }
@@ -169,8 +163,7 @@ static void one_sample_has_a_total(void **state) {
     double values[WIDE], total = 0;
     for (int k = 0; k < WIDE; k++)
         total += values[k] = k % 7;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 1, WIDE, &matrix);
+    rb_source *source = fixture_data(ctx, values, 1, WIDE);
     rb_look look = {.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = 1, .m = WIDE};
     assert_ok(ctx, rb_look_walk(&look, 0));
     rb_look_find_kind(&look);
@@ -179,7 +172,6 @@ static void one_sample_has_a_total(void **state) {
     assert_close(look.total_spread, 1, 1e-12);
     assert_ok(ctx, rb_scratch_end(&look.scratch));
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* A look at some of the samples finds the same in compressed rows as in dense ones. */
@@ -189,8 +181,7 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     double *values = fixture_values(MANY, WIDE, 2, 4);
     for (int e = 0; e < MANY * WIDE; e++)
         values[e] = e % 3 ? round(values[e]) + 0.0 : 0;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, MANY, WIDE, &matrix);
+    rb_source *source = fixture_data(ctx, values, MANY, WIDE);
     rb_matrix *compressed;
     rb_source *sparse = fixture_sparse(ctx, values, MANY, WIDE, &compressed);
     rb_look looks[] = {{.ctx = ctx, .source = source, .scratch.ctx = ctx, .n = MANY, .m = WIDE},
@@ -216,7 +207,6 @@ static void sparse_samples_are_looked_at_like_dense_ones(void **state) {
     rb_source_free(sparse);
     rb_matrix_free(compressed);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -232,14 +222,12 @@ static void multiples_are_nearly_whole(void **state) {
             double error = (whole ? 0.02 : 0.03) * (rb_draw_uniform(&draws) - 0.5);
             values[e] = count * (37 + (double)(e / FEATURES)) * (1 + error);
         }
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, MANY, FEATURES, &matrix);
+        rb_source *source = fixture_data(ctx, values, MANY, FEATURES);
         rb_check *check;
         assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
         assert_string_equal(rb_check_kind(check), whole ? "scaled counts" : "intensities");
         rb_check_free(check);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     free(values);
 }
@@ -248,10 +236,9 @@ static void multiples_are_nearly_whole(void **state) {
 enum { N = 60, M = 30 };
 
 static void says_wide(double *values, const char *feature, const char *why) {
-    rb_matrix *matrix;
     rb_check *check;
     rb_context *ctx = fixture_context();
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     const rb_finding *f, *found = NULL;
     assert_ok(ctx, rb_check_run(ctx, source, NULL, &check));
     for (int64_t i = 0; (f = rb_check_finding(check, i)); i++)
@@ -261,7 +248,6 @@ static void says_wide(double *values, const char *feature, const char *why) {
         fail_msg("%s", found->sentence);
     rb_check_free(check);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
 }
 

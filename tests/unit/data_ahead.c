@@ -61,12 +61,10 @@ static int setup(void **state) {
                             .reads_ahead = true,
                             .read = give,
                             .state = &f->asked};
-    rb_matrix *matrix;
     double *values = fixture_values(N, M, 2, 1);
-    rb_source *other = fixture_source(f->ctx, values, N, M, &matrix);
+    rb_source *other = fixture_data(f->ctx, values, N, M);
     assert_ok(f->ctx, rb_preprocess_fit(f->ctx, &o, other, &f->p));
     rb_source_free(other);
-    rb_matrix_free(matrix);
     free(values);
     *state = f;
     return 0;

@@ -25,9 +25,7 @@ static void assert_kept(rb_context *ctx, rb_source *source, const rb_preprocess_
 
 static void constant_and_equal(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *dense, *sparse;
-    rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
-                            fixture_sparse(ctx, table, N, M, &sparse)};
+    rb_source *sources[] = {fixture_data(ctx, table, N, M), fixture_sparse_data(ctx, table, N, M)};
     for (int form = 0; form < 2; form++) {
         rb_preprocess_options o;
         rb_preprocess_options_default(&o);
@@ -50,8 +48,6 @@ static void constant_and_equal(void **state) {
         assert_kept(ctx, sources[form], &o, "0 2 3 ");
         rb_source_free(sources[form]);
     }
-    rb_matrix_free(dense);
-    rb_matrix_free(sparse);
 }
 
 /* A value that is missing makes a difference. */
@@ -62,22 +58,19 @@ static void missing_values(void **state) {
     holes[1] = holes[3] = NAN;
     for (int i = 0; i < N; i++)
         holes[i * M + 5] = NAN;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, holes, N, M);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     o.missing = RB_MISSING_MEDIAN;
     o.drop = RB_DROP_BOTH;
     assert_kept(ctx, source, &o, "0 1 2 ");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void nothing_left(void **state) {
     rb_context *ctx = *state;
     static const double same[4] = {1, 2, 1, 2};
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, same, 2, 2, &matrix);
+    rb_source *source = fixture_data(ctx, same, 2, 2);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     o.centre = RB_CENTRE_NONE;
@@ -86,13 +79,11 @@ static void nothing_left(void **state) {
     assert_error(ctx, rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA,
                  "leaves none of the 2 features");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void no_memory(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, table, N, M);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     o.drop = RB_DROP_BOTH;
@@ -105,7 +96,6 @@ static void no_memory(void **state) {
     }
     assert_true(n > 8);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

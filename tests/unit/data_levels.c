@@ -22,8 +22,7 @@ static void samples_are_centred(void **state) {
     static const double values[3 * 5] = {-2,  0, 7,  -5.5, 1,  3,  -1e-9, 40,
                                          NAN, 8, -3, -1,   -2, -7, -4};
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 3, 5, &matrix);
+    rb_source *source = fixture_data(ctx, values, 3, 5);
     for (int how = RB_CENTRE_SAMPLES_MEAN; how <= RB_CENTRE_SAMPLES_MEDIAN; how++) {
         rb_preprocess_options o = centred(how);
         rb_feed *feed;
@@ -52,7 +51,6 @@ static void samples_are_centred(void **state) {
         rb_preprocess_free(p);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void samples_of_sparse_data_are_not_centred(void **state) {

@@ -57,8 +57,7 @@ static void messages_count_from_0_or_1(void **state) {
     double values[N * M];
     memcpy(values, table, sizeof values);
     values[2 * M + 3] = NAN;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     rb_preprocess *p = NULL;
@@ -70,7 +69,6 @@ static void messages_count_from_0_or_1(void **state) {
     }
     assert_int_equal(rb_context_count_from(ctx, 2), RB_ERROR_ARGUMENT);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -142,16 +142,14 @@ static bool are_known(rb_context *ctx, const rb_preprocess_options *o, const dou
                       rb_type type) {
     rb_preprocess *p;
     rb_feed *feed;
-    rb_matrix *matrix;
     double sums[M];
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_ok(ctx, rb_preprocess_fit(ctx, o, source, &p));
     assert_ok(ctx, rb_feed_new(ctx, p, source, type, &feed));
     bool known = rb_feed_squares(feed, sums);
     rb_feed_free(feed);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return known;
 }
 
@@ -213,8 +211,7 @@ static rb_error counted(rb_source *source, rb_context *ctx, int64_t first, int64
 
 static int64_t samples_read(rb_context *ctx, const char *noise) {
     double *values = fixture_values(MANY, M, 2, 3);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, MANY, M, &matrix); /* of several blocks */
+    rb_source *source = fixture_data(ctx, values, MANY, M); /* of several blocks */
     rb_options *options;
     rb_model *model;
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
@@ -230,7 +227,6 @@ static int64_t samples_read(rb_context *ctx, const char *noise) {
     rb_options_free(options);
     source->read = read_block;
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     return reads;
 }

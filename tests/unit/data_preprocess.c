@@ -41,8 +41,7 @@ static rb_preprocess *fit(rb_context *ctx, const rb_preprocess_options *o, rb_so
 /* Mean, 1/n variance, median and quartiles of 2 0 5 3-like columns, worked out by hand. */
 static void statistics(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, table, N, M);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     o.centre = RB_CENTRE_MEAN;
@@ -63,14 +62,12 @@ static void statistics(void **state) {
     assert_close(out[3 * M], (9 - 3.5) / 3.25, 1e-15);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Totals, then log1p, then the centre. */
 static void order_of_steps(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, table, N, M);
     rb_preprocess_options o = plain();
     o.totals = 10;
     o.log1p = true;
@@ -88,7 +85,6 @@ static void order_of_steps(void **state) {
     assert_close(out[1], log1p(0) - mean, 1e-14);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Every combination of options gives the same on a sparse matrix as on a dense one. */
@@ -149,8 +145,7 @@ static void fills_missing_values(void **state) {
     double holes[N * M];
     memcpy(holes, table, sizeof table);
     holes[0] = holes[3 * M] = NAN; /* column 0: 3 2 4 6 are there */
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, holes, N, M);
     rb_preprocess_options o = plain();
     o.missing = RB_MISSING_MEAN;
     rb_preprocess *p = fit(ctx, &o, source);
@@ -166,7 +161,6 @@ static void fills_missing_values(void **state) {
     assert_close(out[3 * M], 3.5, 1e-15);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 struct heard {
@@ -190,8 +184,7 @@ static void feature_without_a_value(void **state) {
     memcpy(holes, table, sizeof table);
     for (int i = 0; i < N; i++)
         holes[i * M + 1] = NAN;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, holes, N, M);
     rb_preprocess_options o = plain();
     o.missing = RB_MISSING_MEAN;
     rb_preprocess *p = fit(ctx, &o, source);
@@ -202,7 +195,6 @@ static void feature_without_a_value(void **state) {
                     "(counted from 0)"));
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* New data with features in another order, one extra, one lacking: matched by name, told. */
@@ -288,9 +280,8 @@ static void sparse_entries_ascend(void **state) {
 
 static void refuses_another_width(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *train, *narrow;
-    rb_source *a = fixture_source(ctx, table, N, M, &train);
-    rb_source *b = fixture_source(ctx, table, N, M - 1, &narrow);
+    rb_source *a = fixture_data(ctx, table, N, M);
+    rb_source *b = fixture_data(ctx, table, N, M - 1);
     rb_preprocess *p = fit(ctx, NULL, a);
     rb_feed *feed;
     assert_error(ctx, rb_feed_new(ctx, p, b, RB_FLOAT64, &feed), RB_ERROR_DATA,
@@ -298,15 +289,12 @@ static void refuses_another_width(void **state) {
     rb_preprocess_free(p);
     rb_source_free(a);
     rb_source_free(b);
-    rb_matrix_free(train);
-    rb_matrix_free(narrow);
 }
 
 /* Undoing gives back the values. */
 static void inverse(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, table, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, table, N, M);
     rb_preprocess_options o;
     rb_preprocess_options_default(&o);
     o.centre = RB_CENTRE_MEAN;
@@ -325,7 +313,6 @@ static void inverse(void **state) {
     rb_feed_free(feed);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static char logged[1024];
@@ -378,14 +365,12 @@ static void nothing_to_explain(void **state) {
     rb_context *ctx = *state;
     rb_preprocess *p;
     for (int64_t n = 1; n <= N; n += N - 1) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, same, n, M, &matrix);
+        rb_source *source = fixture_data(ctx, same, n, M);
         assert_error(ctx, rb_preprocess_fit(ctx, NULL, source, &p), RB_ERROR_DATA,
                      n == 1 ? "needs at least 2 samples" : "all 6 samples are the same");
         rb_preprocess_options o = plain();
         rb_preprocess_free(fit(ctx, &o, source));
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -394,14 +379,12 @@ static void too_large_for_a_variance(void **state) {
     double values[N * M];
     rb_context *ctx = *state;
     rb_preprocess *p;
-    rb_matrix *matrix;
     for (int c = 0; c < N * M; c++)
         values[c] = c % M == 2 ? (c % 7 - 3) * 1e200 : c % 5;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_error(ctx, rb_preprocess_fit(ctx, NULL, source, &p), RB_ERROR_DATA,
                  "feature 2 (counted from 0) has values too large");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Totals and log1p refuse what they cannot take, at the fit and in new data, also where missing
@@ -419,12 +402,11 @@ static void values_that_do_not_fit(void **state) {
     rb_context *ctx = *state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         double values[N * M];
-        rb_matrix *matrix;
         rb_feed *feed;
         rb_block block;
         rb_preprocess *refused;
         memcpy(values, table, sizeof table);
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         rb_preprocess_options o = plain();
         o.totals = cases[c].totals;
         o.log1p = cases[c].log1p;
@@ -441,7 +423,6 @@ static void values_that_do_not_fit(void **state) {
         rb_feed_free(feed);
         rb_preprocess_free(p);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -450,8 +431,7 @@ static void holes_in_new_data(void **state) {
     rb_context *ctx = *state;
     double holes[N * M], out[N * M];
     memcpy(holes, table, sizeof table);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, holes, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, holes, N, M);
     rb_preprocess_options o = plain();
     rb_preprocess *p = fit(ctx, &o, source);
     o.missing = RB_MISSING_MEAN;
@@ -468,7 +448,6 @@ static void holes_in_new_data(void **state) {
     rb_preprocess_free(p);
     rb_preprocess_free(q);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* A source of float32 or float64 values with rows or columns together in memory. */
@@ -507,7 +486,7 @@ static void order_in_memory(void **state) {
     rb_preprocess_options o = {.scale = RB_SCALE_SD};
     for (int type = RB_FLOAT32; type <= RB_FLOAT64; type++) {
         double a_capacity[N * M], b_capacity[N * M], x[N * M], y[N * M], wide[N * M];
-        rb_matrix *a_matrix, *b_matrix, *wide_matrix;
+        rb_matrix *a_matrix, *b_matrix;
         rb_source *a = ordered(ctx, type, false, a_capacity, &a_matrix);
         rb_source *b = ordered(ctx, type, true, b_capacity, &b_matrix);
         rb_preprocess *p = fit(ctx, &o, a);
@@ -519,7 +498,7 @@ static void order_in_memory(void **state) {
         assert_memory_equal(x, y, sizeof x);
         for (int64_t e = 0; e < N * M; e++)
             wide[e] = rb_matrix_at(a_matrix, e / M, e % M);
-        rb_source *c = fixture_source(ctx, wide, N, M, &wide_matrix);
+        rb_source *c = fixture_data(ctx, wide, N, M);
         read_all(ctx, p, c, RB_FLOAT32, y);
         for (int64_t e = 0; type == RB_FLOAT32 && e < N * M; e++) {
             double larger = fmax(fabs(wide[e]), fabs(p->centre[e % M]));
@@ -531,7 +510,6 @@ static void order_in_memory(void **state) {
         rb_source_free(c);
         rb_matrix_free(a_matrix);
         rb_matrix_free(b_matrix);
-        rb_matrix_free(wide_matrix);
     }
 }
 

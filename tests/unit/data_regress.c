@@ -102,10 +102,9 @@ static void assert_least_squares(const struct cohort *c, const double *left, int
 static void right_angles(void **state) {
     rb_context *ctx = *state;
     struct cohort c;
-    rb_matrix *matrix;
     double left[N * M], undone[N * M];
     fill(&c, 1, false);
-    rb_source *source = fixture_source(ctx, c.values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, c.values, N, M);
     bind(ctx, &c, source);
     rb_preprocess_options o = with_regress();
     o.centre = RB_CENTRE_NONE;
@@ -126,17 +125,15 @@ static void right_angles(void **state) {
         assert_close(undone[e], c.values[e], 1e-14);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Totals, log, scale, selection: statistics are those of what is left, and all is undone. */
 static void chain(void **state) {
     rb_context *ctx = *state;
     struct cohort c;
-    rb_matrix *matrix;
     double left[N * M], undone[N * M];
     fill(&c, 2, true);
-    rb_source *source = fixture_source(ctx, c.values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, c.values, N, M);
     bind(ctx, &c, source);
     rb_preprocess_options o = with_regress();
     o.totals = 100;
@@ -172,14 +169,12 @@ static void chain(void **state) {
     }
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Each feature goes by the samples that have it; a filled value has no effect of its batch. */
 static void missing(void **state) {
     rb_context *ctx = *state;
     struct cohort c;
-    rb_matrix *matrix;
     double left[N * M], undone[N * M], omitted[N * M];
     fill(&c, 3, false);
     for (int i = 0; i < N; i++)
@@ -187,7 +182,7 @@ static void missing(void **state) {
             if ((i * 7 + k * 3) % 11 == 0 && k != 4) c.values[i * M + k] = NAN;
     for (int i = 0; i < N; i++)
         if (c.batch[i] == 1) c.values[i * M + 2] = NAN; /* a whole batch */
-    rb_source *source = fixture_source(ctx, c.values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, c.values, N, M);
     bind(ctx, &c, source);
     rb_preprocess_options o = with_regress();
     o.missing = RB_MISSING_OMIT;
@@ -209,7 +204,6 @@ static void missing(void **state) {
     }
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) {
@@ -223,13 +217,12 @@ static rb_error give_rows(void *user, int64_t first, int64_t count, void *rows) 
 static void sources(void **state) {
     rb_context *ctx = *state;
     struct cohort c;
-    rb_matrix *matrix, *compressed;
     rb_source *streamed, *slice, *shuffled;
     double left[N * M], other[N * M];
     fill(&c, 4, false);
     for (int e = 0; e < N * M; e += 4)
         c.values[e] = 0;
-    rb_source *source = fixture_source(ctx, c.values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, c.values, N, M);
     assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, N, M, give_rows, &c, &streamed));
     bind(ctx, &c, source);
     bind(ctx, &c, streamed);
@@ -243,7 +236,7 @@ static void sources(void **state) {
     assert_memory_equal(left, other, sizeof left);
     rb_preprocess_free(again);
 
-    rb_source *sparse = fixture_sparse(ctx, c.values, N, M, &compressed);
+    rb_source *sparse = fixture_sparse_data(ctx, c.values, N, M);
     bind(ctx, &c, sparse);
     again = fit(ctx, &o, sparse);
     apply(ctx, again, sparse, 13, other, NULL);
@@ -270,8 +263,6 @@ static void sources(void **state) {
     rb_source_free(sparse);
     rb_source_free(streamed);
     rb_source_free(source);
-    rb_matrix_free(compressed);
-    rb_matrix_free(matrix);
     assert_ok(ctx, rb_context_set_threads(ctx, 1));
 }
 
@@ -341,10 +332,9 @@ static void refusals(void **state) {
 static void repeated(void **state) {
     rb_context *ctx = *state;
     struct cohort c;
-    rb_matrix *matrix;
     double left[N * M], other[N * M], twice[N];
     fill(&c, 6, false);
-    rb_source *source = fixture_source(ctx, c.values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, c.values, N, M);
     bind(ctx, &c, source);
     for (int i = 0; i < N; i++)
         twice[i] = 2 * c.ages[i] - 7;
@@ -360,7 +350,6 @@ static void repeated(void **state) {
         assert_close(other[e], left[e], 1e-12);
     rb_preprocess_free(p);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* A fit: saved as a file and as bytes it gives the same codes; a batch that shifts all its samples

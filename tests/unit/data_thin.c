@@ -46,9 +46,7 @@ static void assert_left(rb_context *ctx, rb_source *thin) {
 
 static void samples_are_left_out(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *dense, *sparse;
-    rb_source *sources[] = {fixture_source(ctx, table, N, M, &dense),
-                            fixture_sparse(ctx, table, N, M, &sparse)},
+    rb_source *sources[] = {fixture_data(ctx, table, N, M), fixture_sparse_data(ctx, table, N, M)},
               *owned;
     for (int form = 0; form < 2; form++) {
         rb_source *thin = sources[form];
@@ -66,26 +64,21 @@ static void samples_are_left_out(void **state) {
         rb_source_free(owned);
         rb_source_free(sources[form]);
     }
-    rb_matrix_free(dense);
-    rb_matrix_free(sparse);
 }
 
 static void some_must_be_left(void **state) {
     static const double ones[] = {1, 1, 2, 2};
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, ones, 2, 2, &matrix), *owned;
+    rb_source *source = fixture_data(ctx, ones, 2, 2), *owned;
     assert_error(ctx, rb_source_thin(ctx, "constant", false, &source, &owned), RB_ERROR_DATA,
                  "leaves none of the 2 samples");
     assert_null(owned);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void out_of_memory(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, table, N, M, &matrix), *owned;
+    rb_source *source = fixture_data(ctx, table, N, M), *owned;
     rb_error err = RB_ERROR_MEMORY;
     bind(ctx, source);
     for (int64_t after = 0; allow_allocations(ctx, after, err); after++) {
@@ -95,7 +88,6 @@ static void out_of_memory(void **state) {
     }
     rb_source_free(owned);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

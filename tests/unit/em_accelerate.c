@@ -126,8 +126,7 @@ static rb_error store(rb_context *ctx, void *state, rb_model *model) {
 static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     rb_context *ctx = fixture_context();
     double values[2 * SIZE] = {1}; /* data that nobody looks at */
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 2, SIZE, &matrix);
+    rb_source *source = fixture_data(ctx, values, 2, SIZE);
     rb_method method = rb_method_rfn; /* whose functions are not called unless they are here */
     method.name = method.title = "toy";
     method.takes_batches = method.missing = false;
@@ -164,7 +163,6 @@ static rb_model *run(int accelerate, int64_t iterations, double tolerance) {
     fit.tolerance = tolerance;
     rb_model *model = fixture_model(ctx, "toy", NULL, &fit, NULL, source, NULL);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     model->method = NULL;
     return model;

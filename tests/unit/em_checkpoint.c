@@ -15,7 +15,6 @@ enum { N = 40, M = 6, UNITS = 3 };
 struct problem {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     char folder[64], path[128];
     rb_rfn_options rfn;
@@ -34,7 +33,7 @@ static int setup(void **state) {
     p->ctx = fixture_context();
     rb_context_on_log(p->ctx, on_log, p);
     p->values = fixture_values(N, M, 2, 1);
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->source = fixture_data(p->ctx, p->values, N, M);
     p->rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     p->rfn.estep = RB_RFN_ESTEP_CYCLIC;
     p->fit = fixture_fit(10, RB_FLOAT64);
@@ -53,7 +52,6 @@ static int teardown(void **state) {
     unlink(p->path);
     assert_int_equal(rmdir(p->folder), 0);
     rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
     free(p->values);
     rb_context_free(p->ctx);
     free(p);
@@ -318,13 +316,11 @@ static rb_error try_a_second(const rb_progress *progress, void *user) {
     struct second *second = user;
     struct problem *p = second->p;
     rb_context *other = fixture_context();
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(other, p->values, N, M, &matrix);
+    rb_source *source = fixture_data(other, p->values, N, M);
     (void)progress;
     fixture_refused(other, "rfn", &p->rfn, &p->fit, NULL, source, NULL, RB_ERROR_FILE,
                     "is being written by another process");
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(other);
     second->tried++;
     return RB_OK;

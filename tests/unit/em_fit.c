@@ -3,42 +3,20 @@
 
 enum { N = 60, M = 8, UNITS = 3 };
 
-struct problem {
-    rb_context *ctx;
-    double *values;
-    rb_matrix *matrix;
-    rb_source *source;
-    rb_rfn_options rfn;
-    rb_fit_options fit;
-};
-
 static int setup(void **state) {
-    struct problem *p = calloc(1, sizeof *p);
-    p->ctx = fixture_context();
-    p->values = fixture_values(N, M, 3, 1);
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    struct fixture_problem *p = fixture_problem(fixture_values(N, M, 3, 1), N, M);
     p->rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     p->fit = fixture_fit(10, RB_FLOAT64);
     *state = p;
     return 0;
 }
 
-static int teardown(void **state) {
-    struct problem *p = *state;
-    rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
-    free(p->values);
-    rb_context_free(p->ctx);
-    free(p);
-    return 0;
-}
-
-static rb_model *fit(struct problem *p, const rb_model *start) {
+static rb_model *fit(struct fixture_problem *p, const rb_model *start) {
     return fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start);
 }
 
 /* The fit fails with this code and a message that holds these words. */
-static void assert_fails(struct problem *p, rb_error code, const char *words) {
+static void assert_fails(struct fixture_problem *p, rb_error code, const char *words) {
     fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL, code, words);
 }
 
@@ -50,7 +28,7 @@ static double objective(const rb_model *model, int64_t t) {
 }
 
 static void records_what_was_done(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.seed = 77;
     rb_model *model = fit(p, NULL);
     assert_string_equal(rb_model_method(model), "rfn");
@@ -67,7 +45,7 @@ static void records_what_was_done(void **state) {
 }
 
 static void same_seed_same_bits(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *a = fit(p, NULL), *b = fit(p, NULL);
     p->fit.seed++;
     rb_model *c = fit(p, NULL);
@@ -81,7 +59,7 @@ static void same_seed_same_bits(void **state) {
 }
 
 static void stops_when_settled(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.iterations = 5000;
     p->fit.tolerance = 1e-4;
     rb_model *model = fit(p, NULL);
@@ -105,7 +83,7 @@ static rb_error watch(const rb_progress *progress, void *user) {
 }
 
 static void callback_stops_with_a_usable_model(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     struct watch w = {.stop_at = 4};
     rb_context_on_progress(p->ctx, watch, &w);
     rb_model *model = fit(p, NULL);
@@ -123,7 +101,7 @@ static void callback_stops_with_a_usable_model(void **state) {
 
 /* What is left ends with the time that a fit may take. */
 static void tells_what_is_left(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     struct watch w = {.stop_at = 3};
     rb_context_on_progress(p->ctx, watch, &w);
     p->fit.iterations = 1000000000000;
@@ -148,7 +126,7 @@ static rb_error note_end(const rb_progress *progress, void *user) {
 
 /* Of five fits that differ the best is kept, wherever it stands among them. */
 static void best_of_restarts(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     struct ends ends;
     int64_t times_best[5] = {0};
     rb_context_on_progress(p->ctx, note_end, &ends);
@@ -170,7 +148,7 @@ static void best_of_restarts(void **state) {
 
 /* 4 iterations and 6 more from there are 10 iterations. */
 static void warm_start_goes_on(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *all = fit(p, NULL);
     p->fit.iterations = 4;
     rb_model *half = fit(p, NULL);
@@ -189,7 +167,7 @@ static void warm_start_goes_on(void **state) {
 
 /* The model says which data it was fitted to, also when it began with those of another. */
 static void warm_start_records_the_data_at_hand(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->rfn.prior_mean.value = -0.25;
     rb_model *start = fit(p, NULL);
     p->values[5] += 1;
@@ -209,14 +187,15 @@ static void warm_start_records_the_data_at_hand(void **state) {
     rb_model_free(silent);
 }
 
-static void assert_start_refused(struct problem *p, const rb_model *start, const char *words) {
+static void assert_start_refused(struct fixture_problem *p, const rb_model *start,
+                                 const char *words) {
     fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, start, RB_ERROR_ARGUMENT,
                     words);
 }
 
 /* What a warm start would ignore is refused. */
 static void warm_start_ignores_nothing(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_model *start = fit(p, NULL);
     p->rfn.prior_mean.value = -2;
     assert_start_refused(p, start, "`prior-mean` is '-2'");
@@ -235,7 +214,7 @@ static void warm_start_ignores_nothing(void **state) {
 /* The M-step never lowers F: F after M against F with the same codes before it. With psi from the
  * old W or the new one, and within the bounds. */
 static void mstep_never_lowers_the_objective(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->rfn.eta = 1;
     for (int update = RB_RFN_PSI_OLD; update <= RB_RFN_PSI_NEW; update++) {
         p->rfn.psi_update = update;
@@ -254,7 +233,7 @@ static void mstep_never_lowers_the_objective(void **state) {
 }
 
 static void gradient_form(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->rfn.mstep = RB_RFN_MSTEP_GRADIENT;
     p->rfn.eta = 0.003;
     p->rfn.psi_init = 1;
@@ -265,7 +244,7 @@ static void gradient_form(void **state) {
 }
 
 static void bounds(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->rfn.weight_max = 0.05;
     p->rfn.psi_min = 0.7;
     rb_model *model = fit(p, NULL);
@@ -284,7 +263,7 @@ static void bounds(void **state) {
 
 /* By rule: ten standard deviations of the feature that varies most. */
 static void bound_of_loadings_by_rule(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     double largest = 0, variance = 0;
     p->rfn.weight_init = 1000;
     p->rfn.weight_max = -1;
@@ -306,7 +285,7 @@ static void bound_of_loadings_by_rule(void **state) {
 }
 
 static void wrong_use(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_options *options;
     assert_int_equal(rb_options_new(p->ctx, "nothing", &options), RB_ERROR_ARGUMENT);
     assert_null(options);
@@ -321,7 +300,7 @@ static void wrong_use(void **state) {
 }
 
 static void missing_and_infinite_values(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->values[3 * M + 2] = NAN;
     assert_fails(p, RB_ERROR_DATA, "sample 3, feature 2 (counted from 0) is missing");
     p->values[3 * M + 2] = INFINITY;
@@ -330,7 +309,7 @@ static void missing_and_infinite_values(void **state) {
 
 /* Values whose squares leave float32 are refused. */
 static void overflow_is_said(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     for (int64_t e = 0; e < N * M; e++)
         p->values[e] *= 1e30;
     p->fit.precision = RB_FLOAT32;
@@ -340,13 +319,12 @@ static void overflow_is_said(void **state) {
 
 /* One sample, one feature, a constant feature, more units than samples. */
 static void edges(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     static const struct {
         int64_t n, m, units;
     } shapes[] = {{1, M, 2}, {2, 1, 1}, {N, 1, 4}, {5, M, 20}};
     for (int s = 0; s < 4; s++) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(p->ctx, p->values, shapes[s].n, shapes[s].m, &matrix);
+        rb_source *source = fixture_data(p->ctx, p->values, shapes[s].n, shapes[s].m);
         rb_rfn_options rfn = fixture_rfn(shapes[s].units, RB_RFN_NORMALIZE_RMS);
         rb_model *model;
         rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &rfn, &p->fit, NULL), source,
@@ -355,7 +333,6 @@ static void edges(void **state) {
         assert_int_equal(err, shapes[s].n == 1 ? RB_ERROR_DATA : RB_OK);
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     for (int64_t i = 0; i < N; i++)
         p->values[i * M + 1] = 4;
@@ -366,7 +343,7 @@ static void edges(void **state) {
 /* The n-th allocation fails, for every n: the error says so, nothing leaks (the sanitizers
  * watch). */
 static void no_memory(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.iterations = 2;
     p->fit.trace = true;
     p->fit.restarts = 2;
@@ -383,7 +360,7 @@ static void no_memory(void **state) {
 /* Reconstructing inverts centring, scaling, log1p and totals: with as many units as features and
  * little noise the samples come back. */
 static void reconstructs_on_the_scale_of_the_data(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_preprocess_options pre;
     rb_preprocess_options_default(&pre);
     pre.scale = RB_SCALE_SD;
@@ -408,7 +385,7 @@ static void reconstructs_on_the_scale_of_the_data(void **state) {
 }
 
 int main(void) {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         CASE(records_what_was_done),
         CASE(same_seed_same_bits),

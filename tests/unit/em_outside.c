@@ -113,18 +113,17 @@ static rb_model *fit_twice(rb_context *ctx, const rb_method *method, rb_options 
     return first;
 }
 
-static rb_source *new_source(rb_context *ctx, rb_matrix **matrix) {
+static rb_source *new_source(rb_context *ctx) {
     static const double values[N * M] = {8, 16, 8, 16, 8, 16, 8, 16};
-    return fixture_source(ctx, values, N, M, matrix);
+    return fixture_data(ctx, values, N, M);
 }
 
 static void units_by_another_name(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     rb_model *second;
     rb_options *options;
     rb_method method = half_method();
-    rb_source *source = new_source(ctx, &matrix);
+    rb_source *source = new_source(ctx);
     assert_ok(ctx, rb_context_add_method(ctx, &method));
     assert_ok(ctx, rb_options_new(ctx, "half", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "clusters=3 iterations=1"));
@@ -137,17 +136,15 @@ static void units_by_another_name(void **state) {
     rb_model_free(first);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Without a function of the method the library takes the parameters out of the model. */
 static void nothing_but_arrays(void **state) {
     static const rb_option no_options[] = {{0}};
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     rb_options *options;
     rb_method method = half_method();
-    rb_source *source = new_source(ctx, &matrix);
+    rb_source *source = new_source(ctx);
     method.start = NULL;
     method.units = NULL;
     method.options = no_options;
@@ -158,7 +155,6 @@ static void nothing_but_arrays(void **state) {
     rb_model_free(fit_twice(ctx, &method, options, source));
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -7,37 +7,15 @@
 
 enum { N = 60, M = 8, UNITS = 3 };
 
-struct problem {
-    rb_context *ctx;
-    double *values;
-    rb_matrix *matrix;
-    rb_source *source;
-    rb_rfn_options rfn;
-    rb_fit_options fit;
-};
-
 static int setup(void **state) {
-    struct problem *p = calloc(1, sizeof *p);
-    p->ctx = fixture_context();
-    p->values = fixture_values(N, M, 3, 1);
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    struct fixture_problem *p = fixture_problem(fixture_values(N, M, 3, 1), N, M);
     p->rfn = fixture_rfn(UNITS, RB_RFN_NORMALIZE_RMS);
     p->fit = fixture_fit(2000, RB_FLOAT64);
     *state = p;
     return 0;
 }
 
-static int teardown(void **state) {
-    struct problem *p = *state;
-    rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
-    free(p->values);
-    rb_context_free(p->ctx);
-    free(p);
-    return 0;
-}
-
-static rb_model *fit(struct problem *p) {
+static rb_model *fit(struct fixture_problem *p) {
     return fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
 }
 
@@ -55,7 +33,7 @@ static double change(const rb_model *a, const rb_model *b, const char *name) {
 }
 
 /* The parameters after so many iterations, by a fit of its own. */
-static rb_model *after(struct problem *p, int64_t iterations) {
+static rb_model *after(struct fixture_problem *p, int64_t iterations) {
     rb_fit_options before = p->fit;
     p->fit.iterations = iterations;
     p->fit.parameter_tolerance = 0;
@@ -65,7 +43,7 @@ static rb_model *after(struct problem *p, int64_t iterations) {
 }
 
 static void stops_when_parameters_settle(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->rfn.estep = RB_RFN_ESTEP_CYCLIC;
     p->fit.parameter_tolerance = 1e-3;
     rb_model *end = fit(p);
@@ -101,7 +79,7 @@ static int64_t patience_ends(const rb_model *model, int64_t patience, double tol
 
 /* With the newton E-step the objective goes up and down: a small change is no sign of the end. */
 static void stops_without_patience(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.iterations = 600;
     rb_model *whole = fit(p);
     for (int64_t patience = 1; patience <= 16; patience *= 4) {
@@ -122,7 +100,7 @@ static void stops_without_patience(void **state) {
 }
 
 static void stops_after_a_time(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.max_time = 1e-9;
     p->fit.restarts = 3;
     rb_model *model = fit(p);
@@ -139,7 +117,7 @@ static void stops_after_a_time(void **state) {
 
 /* A time is written with or without its unit, and read back. */
 static void times_are_options(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     const rb_option *table = rb_fit_group.rows;
     char text[64];
     assert_ok(p->ctx, rb_rows_set(p->ctx, table, &p->fit, "max-time", "1.5h"));
@@ -154,7 +132,7 @@ static void times_are_options(void **state) {
 
 /* The word of each ending comes back from a file. */
 static void endings_are_stored(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     char path[] = "/tmp/rarebit-stop-XXXXXX";
     close(mkstemp(path));
     p->fit.iterations = 3;
@@ -172,7 +150,7 @@ static void endings_are_stored(void **state) {
 }
 
 static void needs_to_know_the_parameters(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     rb_method other = *rb_context_method(p->ctx, 0);
     other.name = "other";
     other.parts = NULL;
@@ -183,7 +161,7 @@ static void needs_to_know_the_parameters(void **state) {
 }
 
 static void without_memory(void **state) {
-    struct problem *p = *state;
+    struct fixture_problem *p = *state;
     p->fit.iterations = 3;
     p->fit.parameter_tolerance = 1e-9;
     const rb_options *options = fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL);
@@ -192,13 +170,13 @@ static void without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(stops_when_parameters_settle, setup, teardown),
-        cmocka_unit_test_setup_teardown(stops_without_patience, setup, teardown),
-        cmocka_unit_test_setup_teardown(stops_after_a_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(times_are_options, setup, teardown),
-        cmocka_unit_test_setup_teardown(endings_are_stored, setup, teardown),
-        cmocka_unit_test_setup_teardown(needs_to_know_the_parameters, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(stops_when_parameters_settle, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(stops_without_patience, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(stops_after_a_time, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(times_are_options, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(endings_are_stored, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(needs_to_know_the_parameters, setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(without_memory, setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

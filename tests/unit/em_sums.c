@@ -269,8 +269,7 @@ static void test_groups_are_told(void **state) {
                                       .encode = no_codes};
     static double values[SAMPLES] = {1};
     rb_context *ctx = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, SAMPLES, 1, &matrix);
+    rb_source *source = fixture_data(ctx, values, SAMPLES, 1);
     rb_options *options;
     rb_model *model;
     assert_ok(ctx, rb_context_add_method(ctx, &waiting));
@@ -279,7 +278,6 @@ static void test_groups_are_told(void **state) {
     rb_model_free(model);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* A table that was built with the first header ends before group_end: nothing of it is read. */
@@ -291,8 +289,7 @@ static void test_older_tables_are_accepted(void **state) {
     memcpy(older, &table, size);
     rb_context *ctx = *state;
     double *values = fixture_values(60, 8, 3, 1);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 60, 8, &matrix);
+    rb_source *source = fixture_data(ctx, values, 60, 8);
     rb_options *options;
     rb_model *model;
     assert_ok(ctx, rb_context_add_method(ctx, older));
@@ -304,7 +301,6 @@ static void test_older_tables_are_accepted(void **state) {
     rb_model_free(model);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     free(older);
 }

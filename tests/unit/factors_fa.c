@@ -106,8 +106,7 @@ static void rescaled_it_is_the_same(void **state) {
     double *small = calloc(N * M, sizeof *small);
     for (int e = 0; e < N * M; e++)
         small[e] = ldexp(p->values[e], -12);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, small, N, M, &matrix);
+    rb_source *source = fixture_data(p->ctx, small, N, M);
     rb_model *other = fit(p->ctx, source, "fa", "precision=float64 iterations=300");
     assert_int_equal(rb_model_iterations(other), rb_model_iterations(model));
     const double *w = fixture_array(model, "loadings"), *x = fixture_array(other, "loadings");
@@ -116,15 +115,13 @@ static void rescaled_it_is_the_same(void **state) {
     rb_model_free(model);
     rb_model_free(other);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(small);
 }
 
 /* Fewer samples than features: by a root of the covariance, to the same place. */
 static void solvers_agree_on_few_samples(void **state) {
     struct fixture_problem *p = *state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, p->values, 25, 40, &matrix);
+    rb_source *source = fixture_data(p->ctx, p->values, 25, 40);
     const char *const fast_options = "precision=float64 iterations=1000 noise-min=0.05";
     rb_model *fast = fit(p->ctx, source, "fa", fast_options);
     rb_model *slow =
@@ -135,7 +132,6 @@ static void solvers_agree_on_few_samples(void **state) {
     rb_model_free(fast);
     rb_model_free(slow);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Where eigenvectors come from those of the iteration before, with more or fewer samples than
@@ -146,8 +142,7 @@ static void solvers_agree_on_large_matrices(void **state) {
     for (int c = 0; c < 2; c++) {
         int n = shapes[c][0], m = shapes[c][1];
         double *values = fixture_values(n, m, 3, 5);
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(p->ctx, values, n, m, &matrix);
+        rb_source *source = fixture_data(p->ctx, values, n, m);
         const char *const text = "precision=float64 noise-min=0.05 iterations=2000";
         rb_model *fast = fit(p->ctx, source, "fa", text);
         rb_model *slow = fit(p->ctx, source, "fa",
@@ -162,7 +157,6 @@ static void solvers_agree_on_large_matrices(void **state) {
         rb_model_free(slow);
         rb_model_free(threads);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
     }
 }
@@ -216,14 +210,12 @@ static void likelihoods_are_integrals(void **state) {
         rb_model *model = fit(p->ctx, p->source, cases[c].method,
                               "precision=float64 iterations=50 centre=none noise-min=0.05");
         for (int i = 0; i < 3; i++) {
-            rb_matrix *one;
-            rb_source *source = fixture_source(p->ctx, p->values + i * M, 1, M, &one);
+            rb_source *source = fixture_data(p->ctx, p->values + i * M, 1, M);
             double value = metric(p->ctx, model, source, cases[c].metric);
             double truth = integral(model, p->values + i * M, cases[c].prior);
             assert_true(value <= truth + 1e-6);
             assert_true(value >= truth - cases[c].slack);
             rb_source_free(source);
-            rb_matrix_free(one);
         }
         rb_model_free(model);
     }
@@ -245,8 +237,7 @@ static void assert_same(const rb_model *a, const rb_model *b, double relative) {
 static void any_form_of_data(void **state) {
     struct fixture_problem *p = *state;
     static const char *const methods[] = {"fa", "sfa", "fa-laplace", "fa-jeffreys", "fabia"};
-    rb_matrix *rows;
-    rb_source *stream, *sparse = fixture_sparse(p->ctx, p->values, N, M, &rows);
+    rb_source *stream, *sparse = fixture_sparse_data(p->ctx, p->values, N, M);
     assert_ok(p->ctx, rb_source_from_callback(p->ctx, RB_FLOAT64, N, M, give, p->values, &stream));
     for (int i = 0; i < 5; i++) {
         const char *text = "precision=float64 iterations=20";
@@ -266,7 +257,6 @@ static void any_form_of_data(void **state) {
     }
     rb_source_free(stream);
     rb_source_free(sparse);
-    rb_matrix_free(rows);
 }
 
 /* The likelihoods of samples add up to that of all. */

@@ -7,7 +7,6 @@ enum { N = 4000, M = 12, UNITS = 4 };
 struct problem {
     rb_context *ctx;
     double *values, *planted; /* N x M; N x UNITS, each with mean about 0 */
-    rb_matrix *matrix;
     rb_source *source;
 };
 
@@ -33,7 +32,7 @@ static int setup(void **state) {
             p->values[i * M + k] += 0.05 * rb_draw_normal(&draws) + 3;
         }
     }
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->source = fixture_data(p->ctx, p->values, N, M);
     *state = p;
     return 0;
 }
@@ -41,7 +40,6 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct problem *p = *state;
     rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
     free(p->values);
     free(p->planted);
     rb_context_free(p->ctx);

@@ -7,7 +7,6 @@ enum { N = 300, D = 6 };
 
 static rb_context *ctx;
 static double values[N * D];
-static rb_matrix *matrix;
 static rb_source *source;
 
 static int set_up(void **state) {
@@ -17,14 +16,13 @@ static int set_up(void **state) {
     for (int i = 0; i < N; i++)
         for (int k = 0; k < D; k++)
             values[i * D + k] = 3 * ((i * 7 + i % 5 * k) % 4) + rb_draw_normal(&draws);
-    source = fixture_source(ctx, values, N, D, &matrix);
+    source = fixture_data(ctx, values, N, D);
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }
@@ -116,13 +114,11 @@ static void restarts_find_the_best_partition(void **state) {
         double x[16];
         for (int e = 0; e < 16; e++)
             x[e] = rb_draw_normal(&draws);
-        rb_matrix *rows;
-        rb_source *from = fixture_source(ctx, x, 8, 2, &rows);
+        rb_source *from = fixture_data(ctx, x, 8, 2);
         rb_model *model = fit(3, "restarts=30", from);
         assert_close(-8 * compare_last(model), best_partition(x, 8), 1e-9);
         rb_model_free(model);
         rb_source_free(from);
-        rb_matrix_free(rows);
     }
 }
 
@@ -134,8 +130,7 @@ static void starts_are_spread(void **state) {
         x[2 * i] = 1000 * (i % 10);
         x[2 * i + 1] = i % 7;
     }
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, x, 100, 2, &rows);
+    rb_source *from = fixture_data(ctx, x, 100, 2);
     for (int seed = 1; seed <= 20; seed++) {
         char more[64];
         snprintf(more, sizeof more, "seed=%d", seed);
@@ -144,7 +139,6 @@ static void starts_are_spread(void **state) {
         rb_model_free(model);
     }
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* Two centres at the same place, from a model: one of them would have no sample. */
@@ -177,14 +171,12 @@ static void equal_samples(void **state) {
     double x[20];
     for (int e = 0; e < 20; e++)
         x[e] = e / 2 % 2;
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, x, 10, 2, &rows);
+    rb_source *from = fixture_data(ctx, x, 10, 2);
     rb_model *model = fit(4, "", from);
     assert_close(compare_last(model), 0, 1e-12);
     assert_int_equal(rb_model_dead(model), 2);
     rb_model_free(model);
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 static void sparse_is_dense(void **state) {
@@ -192,10 +184,8 @@ static void sparse_is_dense(void **state) {
     double holes[N * D];
     for (int e = 0; e < N * D; e++)
         holes[e] = e >= D && values[e] < 2 ? 0 : values[e]; /* the first sample has all */
-    rb_matrix *rows;
-    rb_source *dense = fixture_source(ctx, holes, N, D, &rows);
-    rb_matrix *compressed;
-    rb_source *sparse = fixture_sparse(ctx, holes, N, D, &compressed);
+    rb_source *dense = fixture_data(ctx, holes, N, D);
+    rb_source *sparse = fixture_sparse_data(ctx, holes, N, D);
     const char *const centres[] = {"centre=mean", "centre=none"};
     for (int c = 0; c < 2; c++) {
         rb_model *a = fit(5, centres[c], dense), *b = fit(5, centres[c], sparse);
@@ -215,9 +205,7 @@ static void sparse_is_dense(void **state) {
         rb_model_free(b);
     }
     rb_source_free(sparse);
-    rb_matrix_free(compressed);
     rb_source_free(dense);
-    rb_matrix_free(rows);
 }
 
 static void streams_and_threads_do_not_matter(void **state) {
@@ -227,8 +215,7 @@ static void streams_and_threads_do_not_matter(void **state) {
     for (int64_t e = 0; e < (int64_t)MANY * D; e++)
         many[e] = values[e % (N * D)] * (1 + (double)(e % 11) / 11);
     struct compare_rows given = {many, D};
-    rb_matrix *rows;
-    rb_source *memory = fixture_source(ctx, many, MANY, D, &rows), *stream;
+    rb_source *memory = fixture_data(ctx, many, MANY, D), *stream;
     assert_ok(ctx,
               rb_source_from_callback(ctx, RB_FLOAT64, MANY, D, compare_give, &given, &stream));
     rb_model *one = fit(6, "iterations=8", memory);
@@ -242,7 +229,6 @@ static void streams_and_threads_do_not_matter(void **state) {
     rb_model_free(other);
     rb_source_free(stream);
     rb_source_free(memory);
-    rb_matrix_free(rows);
     free(many);
 }
 

@@ -11,7 +11,6 @@ enum { WAYS = sizeof ways / sizeof *ways, FIRST_DIVERGENCE = 4 };
 
 static rb_context *ctx;
 static double values[N * D];
-static rb_matrix *matrix;
 static rb_source *source;
 
 /* Sums of three fields that share features, and noise. */
@@ -34,14 +33,13 @@ static int set_up(void **state) {
     (void)state;
     ctx = fixture_context();
     make_values(1, values);
-    source = fixture_source(ctx, values, N, D, &matrix);
+    source = fixture_data(ctx, values, N, D);
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(ctx);
     return 0;
 }
@@ -159,8 +157,7 @@ static void a_product_is_found(void **state) {
     (void)state;
     double exact[N * D];
     make_values(0, exact);
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, exact, N, D, &rows);
+    rb_source *from = fixture_data(ctx, exact, N, D);
     double all = squares_of(exact, N * D) / N;
     rb_model *three = fit("solver=hals", 3, 2000, from);
     rb_model *two = fit("solver=hals", 2, 2000, from);
@@ -169,7 +166,6 @@ static void a_product_is_found(void **state) {
     rb_model_free(three);
     rb_model_free(two);
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* The best factor of rank one, whose error follows from the largest singular value. */
@@ -178,15 +174,13 @@ static void one_unit_is_the_first_singular_vector(void **state) {
     static const double few[] = {1, 2, 3, 2, 4, 7};
     double a = 14, b = 31, c = 69; /* V V' */
     double largest = (a + c) / 2 + sqrt((a - c) * (a - c) / 4 + b * b);
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, few, 2, 3, &rows);
+    rb_source *from = fixture_data(ctx, few, 2, 3);
     for (int w = 0; w < FIRST_DIVERGENCE; w++) {
         rb_model *model = fit(ways[w], 1, 300, from);
         assert_close(-compare_last(model), (a + c - largest) / 2, 1e-12);
         rb_model_free(model);
     }
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* Of every set of units that may be positive the least squares solution; the best that has nothing
@@ -243,10 +237,8 @@ static void sparse_is_dense(void **state) {
     double holes[N * D];
     for (int e = 0; e < N * D; e++)
         holes[e] = values[e] < 1 ? 0 : values[e];
-    rb_matrix *rows;
-    rb_source *dense = fixture_source(ctx, holes, N, D, &rows);
-    rb_matrix *compressed;
-    rb_source *sparse = fixture_sparse(ctx, holes, N, D, &compressed);
+    rb_source *dense = fixture_data(ctx, holes, N, D);
+    rb_source *sparse = fixture_sparse_data(ctx, holes, N, D);
     for (int w = 0; w < WAYS; w++) {
         rb_model *a = fit(ways[w], 3, 40, dense), *b = fit(ways[w], 3, 40, sparse);
         for (int64_t t = 0; t < 40; t++)
@@ -260,9 +252,7 @@ static void sparse_is_dense(void **state) {
         rb_model_free(b);
     }
     rb_source_free(sparse);
-    rb_matrix_free(compressed);
     rb_source_free(dense);
-    rb_matrix_free(rows);
 }
 
 static void streams_and_threads_do_not_matter(void **state) {
@@ -272,8 +262,7 @@ static void streams_and_threads_do_not_matter(void **state) {
     for (int64_t e = 0; e < MANY * D; e++)
         many[e] = values[e % (N * D)] * (1 + (double)(e % 7) / 7);
     struct compare_rows given = {many, D};
-    rb_matrix *rows;
-    rb_source *memory = fixture_source(ctx, many, MANY, D, &rows), *stream;
+    rb_source *memory = fixture_data(ctx, many, MANY, D), *stream;
     assert_ok(ctx,
               rb_source_from_callback(ctx, RB_FLOAT64, MANY, D, compare_give, &given, &stream));
     static const char *const starts[] = {"start=random", "start=nndsvd", "start=nndsvda",
@@ -294,7 +283,6 @@ static void streams_and_threads_do_not_matter(void **state) {
     }
     rb_source_free(stream);
     rb_source_free(memory);
-    rb_matrix_free(rows);
     free(many);
 }
 
@@ -397,8 +385,7 @@ static void improve(bool hals, int rows, int cols, const double *v, int step, in
 /* After an iteration loadings are those that the definition leads to, but for their length. */
 static void the_start_is_the_definition(void **state) {
     (void)state;
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, small, P, Q, &rows);
+    rb_source *from = fixture_data(ctx, small, P, Q);
     double mean = 0, h[UNITS][P], w[UNITS][Q];
     for (int e = 0; e < P * Q; e++)
         mean += small[e] / (P * Q);
@@ -421,7 +408,6 @@ static void the_start_is_the_definition(void **state) {
         rb_model_free(model);
     }
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* Where there are parts to be found, singular vectors are no worse a start than random numbers. */
@@ -429,8 +415,7 @@ static void starts_by_vectors_are_good(void **state) {
     (void)state;
     double exact[N * D];
     make_values(0, exact);
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, exact, N, D, &rows);
+    rb_source *from = fixture_data(ctx, exact, N, D);
     for (int iterations = 1; iterations <= 30; iterations += 29) {
         rb_model *random = fit("start=random", 3, iterations, from);
         rb_model *vectors = fit("start=nndsvd", 3, iterations, from);
@@ -442,7 +427,6 @@ static void starts_by_vectors_are_good(void **state) {
         rb_model_free(filled);
     }
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* The first fit is by vectors, the next ones are at random: the best is the best of both. */
@@ -518,10 +502,8 @@ static void refusals(void **state) {
     double below[N * D];
     memcpy(below, values, sizeof below);
     below[5 * D + 3] = -1;
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, below, N, D, &rows);
-    rb_matrix *compressed;
-    rb_source *sparse = fixture_sparse(ctx, below, N, D, &compressed);
+    rb_source *from = fixture_data(ctx, below, N, D);
+    rb_source *sparse = fixture_sparse_data(ctx, below, N, D);
     assert_refuses(RB_ERROR_DATA, "", from, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "", sparse, "sample 5, feature 3");
     assert_refuses(RB_ERROR_DATA, "centre=mean", source, "centre=none");
@@ -534,9 +516,7 @@ static void refusals(void **state) {
     assert_int_equal(rb_encode_into(ctx, model, from, RB_FLOAT64, codes, 2, 1), RB_ERROR_DATA);
     rb_model_free(model);
     rb_source_free(sparse);
-    rb_matrix_free(compressed);
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 static void count_rounding(rb_log_level level, const char *message, void *user) {
@@ -550,8 +530,7 @@ static void tells_of_rounding(void **state) {
     static double far[N * D];
     for (int c = 0; c < N * D; c++)
         far[c] = values[c] + 1e6;
-    rb_matrix *rows;
-    rb_source *from = fixture_source(ctx, far, N, D, &rows);
+    rb_source *from = fixture_data(ctx, far, N, D);
     int told[2] = {0, 0};
     for (int p = 0; p < 2; p++) {
         rb_context_on_log(ctx, count_rounding, &told[p]);
@@ -570,7 +549,6 @@ static void tells_of_rounding(void **state) {
     assert_int_equal(told[0], 1);
     assert_int_equal(told[1], 0);
     rb_source_free(from);
-    rb_matrix_free(rows);
 }
 
 /* A fit goes on from a model: no worse than it. */

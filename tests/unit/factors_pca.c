@@ -70,8 +70,7 @@ static void solvers_agree(void **state) {
     for (int wide = 0; wide < 2; wide++) { /* also where features outnumber samples */
         int64_t n = wide ? 30 : N, m = wide ? 120 : M;
         double *values = fixture_values(n, m, 8, 3);
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(p->ctx, values, n, m, &matrix);
+        rb_source *source = fixture_data(p->ctx, values, n, m);
         rb_model *exact = fit(p->ctx, source, "pca", "solver=exact precision=float64");
         rb_model *random = fit(p->ctx, source, "pca",
                                "solver=randomized precision=float64 tolerance=0 iterations=60");
@@ -82,7 +81,6 @@ static void solvers_agree(void **state) {
         rb_model_free(random);
         rb_model_free(narrow);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(values);
     }
 }
@@ -92,8 +90,7 @@ static void solvers_agree(void **state) {
 static void objective_never_falls(void **state) {
     struct fixture_problem *p = *state;
     double *values = fixture_values(400, 300, 60, 2), before = 0, value, estep, seconds;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, values, 400, 300, &matrix);
+    rb_source *source = fixture_data(p->ctx, values, 400, 300);
     rb_model *model =
         fit(p->ctx, source, "pca", "solver=randomized tolerance=0 iterations=15 precision=float64");
     assert_true(rb_model_iterations(model) > 5);
@@ -104,7 +101,6 @@ static void objective_never_falls(void **state) {
     }
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -112,8 +108,7 @@ static void objective_never_falls(void **state) {
 static void restarts_lead_to_the_exact_ones(void **state) {
     struct fixture_problem *p = *state;
     double *values = fixture_values(400, 300, 60, 2);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, values, 400, 300, &matrix);
+    rb_source *source = fixture_data(p->ctx, values, 400, 300);
     rb_model *exact = fit(p->ctx, source, "pca", "solver=exact precision=float64");
     rb_model *random =
         fit(p->ctx, source, "pca", "solver=randomized tolerance=0 iterations=12 precision=float64");
@@ -121,7 +116,6 @@ static void restarts_lead_to_the_exact_ones(void **state) {
     rb_model_free(exact);
     rb_model_free(random);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -281,8 +275,7 @@ static double *two_causes(void) {
 static void units_beyond_the_rank_are_dead(void **state) {
     struct fixture_problem *p = *state;
     double *values = two_causes();
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(p->ctx, values, N, M);
     static const char *const ways[][2] = {{"pca", "solver=exact"},
                                           {"pca", "solver=randomized"},
                                           {"pca", "whiten=true"},
@@ -300,7 +293,6 @@ static void units_beyond_the_rank_are_dead(void **state) {
         rb_model_free(model);
     }
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -308,8 +300,7 @@ static void units_beyond_the_rank_are_dead(void **state) {
 static void noise_has_a_floor(void **state) {
     struct fixture_problem *p = *state;
     double *values = two_causes(), total = 0;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(p->ctx, values, N, M);
     for (int k = 0; k < M; k++) {
         double mean = 0;
         for (int i = 0; i < N; i++)
@@ -321,7 +312,6 @@ static void noise_has_a_floor(void **state) {
     assert_close(fixture_array(model, "noise")[0] / (1e-14 * total / M), 1, 1e-6);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 

@@ -78,8 +78,7 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
     rb_fit_options fit = fixture_fit(3, RB_FLOAT32);
     rb_preprocess_options preprocess;
     rb_evaluation evaluation;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, SAMPLES, FEATURES, &matrix);
+    rb_source *source = fixture_data(ctx, values, SAMPLES, FEATURES);
     as_before(host);
     rb_context_on_progress(ctx, in_between, (void *)host);
     rb_preprocess_options_default(&preprocess);
@@ -98,7 +97,6 @@ static double *use(rb_context *ctx, const double *values, const struct host *hos
     free(codes);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return numbers;
 }
 

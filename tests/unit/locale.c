@@ -119,8 +119,7 @@ static void files_have_points(void **state) {
     rb_context *ctx = fixture_context();
     double *values = fixture_values(N, M, 2, 1);
     values[0] = 0.1 + 0.2;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix), *back;
+    rb_source *source = fixture_data(ctx, values, N, M), *back;
     char path[64], text[4096];
     snprintf(path, sizeof path, "%s/x.tsv", folder);
     assert_ok(ctx, rb_write(ctx, source, path));
@@ -158,7 +157,6 @@ static void files_have_points(void **state) {
     rb_modules_free(modules);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     rb_context_free(ctx);
 }

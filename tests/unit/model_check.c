@@ -32,20 +32,18 @@ static double *block_values(void) {
 struct setting {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     struct log log;
 };
 
 static void begin(struct setting *s) {
     *s = (struct setting){.ctx = fixture_context(), .values = block_values()};
-    s->source = fixture_source(s->ctx, s->values, N, M, &s->matrix);
+    s->source = fixture_data(s->ctx, s->values, N, M);
     rb_context_on_log(s->ctx, note, &s->log);
 }
 
 static void end(struct setting *s) {
     rb_source_free(s->source);
-    rb_matrix_free(s->matrix);
     free(s->values);
     rb_context_free(s->ctx);
 }
@@ -195,14 +193,12 @@ static void many_samples_are_sampled(void **state) {
     static const int own[M] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     rb_model *model = plain_model(&s, 2);
     set_loadings(model, own, 1);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(s.ctx, values, MANY, M, &matrix);
+    rb_source *source = fixture_data(s.ctx, values, MANY, M);
     rb_evaluation e;
     assert_ok(s.ctx, fixture_evaluate(s.ctx, model, source, &e));
     assert_true(e.codes.samples <= 20000 && e.codes.samples > 15000);
     assert_close((double)e.codes.empty / (double)e.codes.samples, 0.25, 0.01);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     rb_model_free(model);
     end(&s);
@@ -217,11 +213,10 @@ static void codes_that_overflow(void **state) {
         s.values[e] *= 1e-3; /* so that codes are large */
     for (int method = 0; method < 2; method++) {
         rb_metrics *metrics;
-        rb_matrix *matrix;
         double *large = block_values();
         for (int64_t e = 0; e < N * M; e++)
             large[e] *= 6.5e37;
-        rb_source *source = fixture_source(s.ctx, large, N, M, &matrix);
+        rb_source *source = fixture_data(s.ctx, large, N, M);
         rb_model *model =
             fixture_text_model(s.ctx, method ? "pca" : "rfn", s.source, NULL, "units=2 seed=1");
         assert_error(s.ctx, rb_evaluate(s.ctx, model, source, &metrics), RB_ERROR_NUMERIC,
@@ -229,7 +224,6 @@ static void codes_that_overflow(void **state) {
         assert_null(metrics);
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
         free(large);
     }
     end(&s);

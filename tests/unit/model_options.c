@@ -137,15 +137,13 @@ static void rows_of_other_sizes(void **state) {
 
 static rb_model *fit(rb_context *ctx, const char *words, const rb_model *start) {
     double *values = fixture_values(N, M, 2, 3);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_options *options = options_of(ctx, "rfn");
     rb_model *model;
     assert_ok(ctx, rb_options_set_all(ctx, options, "%s", words));
     assert_ok(ctx, rb_fit(ctx, options, source, start, &model));
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     return model;
 }

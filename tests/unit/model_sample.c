@@ -212,8 +212,7 @@ static void preprocessing_is_undone(void **state) {
     double *positive = calloc(N * M, sizeof *positive);
     for (int e = 0; e < N * M; e++)
         positive[e] = expm1(fabs(p->values[e]) / 10) * (e % M + 1);
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(p->ctx, positive, N, M, &matrix);
+    rb_source *source = fixture_data(p->ctx, positive, N, M);
     rb_model *model =
         compare_fit(p->ctx, "pca", "units=3 log1p=true scale=sd precision=float64", source);
     double *rows = sample(p->ctx, model, NULL, "count=40000");
@@ -234,7 +233,6 @@ static void preprocessing_is_undone(void **state) {
     free(rows);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(positive);
 }
 
@@ -354,11 +352,10 @@ static void causes_by_the_prior(void **state) {
 static void noise_of_some_of_many(void **state) {
     enum { ROWS = 1500, COLUMNS = 3000, SOME = 800 };
     struct fixture_problem *p = *state;
-    rb_matrix *matrix;
     double *values = fixture_values(ROWS, COLUMNS, 2, 3);
     double *noisy = calloc((size_t)SOME * COLUMNS, sizeof *noisy);
     double *bare = calloc((size_t)SOME * COLUMNS, sizeof *bare);
-    rb_source *source = fixture_source(p->ctx, values, ROWS, COLUMNS, &matrix);
+    rb_source *source = fixture_data(p->ctx, values, ROWS, COLUMNS);
     rb_model *model = compare_fit(p->ctx, "pca", "units=2 seed=1 precision=float64", source);
     assert_ok(p->ctx, try_sample(p->ctx, model, source, "count=800", noisy));
     assert_ok(p->ctx, try_sample(p->ctx, model, source, "count=800 noise=0", bare));
@@ -370,7 +367,6 @@ static void noise_of_some_of_many(void **state) {
         }
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     free(noisy);
     free(bare);
@@ -475,8 +471,7 @@ static void gibbs_reaches_the_distribution(void **state) {
     for (int i = 0; i < 60; i++)
         for (int k = 0; k < V; k++)
             values[i * V + k] = i % 3 == 0 ? k < 2 : i % 3 == 1 ? k == 3 : 1;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, 60, V, &matrix);
+    rb_source *source = fixture_data(ctx, values, 60, V);
     rb_model *model = compare_fit(
         ctx, "rbm",
         "units=2 visible=binary eta=0.05 batch-size=10 iterations=300 seed=4 preset=none", source);
@@ -507,7 +502,6 @@ static void gibbs_reaches_the_distribution(void **state) {
     }
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(rows);
 }
 

@@ -430,9 +430,8 @@ static void noise_of_cohorts(void **state) {
     enum { COHORTS = 160 };
     rb_context *ctx = *state;
     double train[N * FEATURES];
-    rb_matrix *matrix;
     fill(1, false, 3, train);
-    rb_source *a = fixture_source(ctx, train, N, FEATURES, &matrix);
+    rb_source *a = fixture_data(ctx, train, N, FEATURES);
     rb_model *model = fit(ctx, a, CAUSES);
     int64_t single = 0, family = 0;
     for (int c = 0; c < COHORTS; c += 2) {
@@ -461,7 +460,6 @@ static void noise_of_cohorts(void **state) {
     assert_true(plausible(family, COHORTS, 0.1));
     rb_model_free(model);
     rb_source_free(a);
-    rb_matrix_free(matrix);
 }
 
 /* Against a count by hand, whichever permutation comes first. */
@@ -492,10 +490,9 @@ static void chances(void **state) {
 static void allocations(void **state) {
     rb_context *ctx = *state;
     double a[M * UNITS], train[N * FEATURES];
-    rb_matrix *matrix;
     draw(1, M * UNITS, a);
     fill(1, false, 3, train);
-    rb_source *source = fixture_source(ctx, train, N, FEATURES, &matrix);
+    rb_source *source = fixture_data(ctx, train, N, FEATURES);
     rb_model *model = model_of(ctx, M, UNITS, a, NULL), *fitted = fit(ctx, source, CAUSES);
     rb_replication_options o = {3, 1, RB_SIGNS_AUTO};
     const rb_options *options = fixture_of(rb_replication_group(), &o);
@@ -516,7 +513,6 @@ static void allocations(void **state) {
     rb_model_free(model);
     rb_model_free(fitted);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -51,33 +51,28 @@ static void check_view(rb_context *ctx, rb_source *source, const double *from, c
 
 static void a_view_is_standardised_over_all_samples(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     check_view(ctx, source, values, "centre=mean");
     check_view(ctx, source, values, "centre=none scale=sd");
     check_view(ctx, source, values, "top-variance=6");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void a_view_of_sparse_data_is_that_of_dense_ones(void **state) {
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_sparse(ctx, sparse_values, N, M, &matrix);
+    rb_source *source = fixture_sparse_data(ctx, sparse_values, N, M);
     check_view(ctx, source, sparse_values, "centre=mean");
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void wrong_views_are_refused(void **state) {
     static const int64_t descending[] = {3, 3}, outside[] = {0, N}, no_feature[] = {M};
     float shown[4];
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *model = fit_source(ctx, source, "centre=mean");
     rb_view views[] = {{0, samples, features, 1, 1, shown},
                        {sizeof *views, descending, features, 2, 1, shown},
@@ -87,7 +82,6 @@ static void wrong_views_are_refused(void **state) {
         assert_int_equal(rb_view_fill(ctx, model, source, &views[v]), RB_ERROR_ARGUMENT);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Each allocation fails once: no leak, and the same values when there is memory. */
@@ -95,9 +89,8 @@ static void views_survive_a_lack_of_memory(void **state) {
     float shown[15], again[15];
     rb_view view = {sizeof view, samples, features, 5, 3, shown};
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *model = fit_source(ctx, source, "centre=mean");
     assert_ok(ctx, rb_view_fill(ctx, model, source, &view));
     rb_error err = RB_ERROR_MEMORY;
@@ -110,7 +103,6 @@ static void views_survive_a_lack_of_memory(void **state) {
     assert_memory_equal(shown, again, sizeof shown);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Attribute data_checksum of a model is the checksum of the source that it was fitted to. */
@@ -118,9 +110,8 @@ static void a_checksum_is_the_one_in_the_model(void **state) {
     char text[16];
     uint32_t checksum;
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *model = fit_source(ctx, source, "centre=mean");
     assert_ok(ctx, rb_source_checksum(ctx, source, &checksum));
     snprintf(text, sizeof text, "%08lx", (unsigned long)checksum);
@@ -131,7 +122,6 @@ static void a_checksum_is_the_one_in_the_model(void **state) {
     assert_string_not_equal(text, rb_model_attribute(model, "data_checksum"));
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void classes_are_those_of_the_file(void **state) {
@@ -141,9 +131,8 @@ static void classes_are_those_of_the_file(void **state) {
     assert_int_equal(write(file, "b\n\na\nb\n", 7), 7);
     close(file);
     rb_context *ctx = *state;
-    rb_matrix *matrix;
     make_values();
-    rb_source *source = fixture_source(ctx, values, 4, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, 4, M);
     rb_classes classes = {.size = sizeof classes}, wrong = {0};
     assert_ok(ctx, rb_classes_read(ctx, path, source, &classes));
     assert_int_equal(classes.n_classes, 2);
@@ -156,7 +145,6 @@ static void classes_are_those_of_the_file(void **state) {
     rb_classes_clear(&classes);
     unlink(path);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -150,8 +150,7 @@ static void learning_lowers_the_error(void **state) {
     (void)state;
     static const char *const kinds[] = {"weights=tied", "weights=untied", "corruption=0"};
     for (int i = 0; i < 3; i++) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         rb_model *model = fit(source, "dae", kinds[i]);
         rb_evaluation e;
         assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
@@ -160,7 +159,6 @@ static void learning_lowers_the_error(void **state) {
         assert_true(e.sparseness > 0.1 && e.sparseness < 0.9);
         rb_model_free(model);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -168,8 +166,7 @@ static void learning_lowers_the_error(void **state) {
  * a unit without a code above 0 is dead. */
 static void codes_and_rebuilt_samples_are_as_defined(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *model = fit(source, "dae", "weights=untied precision=float64");
     double *codes = fixture_codes(ctx, model, source);
     struct fixture_rows rows = {calloc((size_t)N * M, sizeof(double)), M};
@@ -202,7 +199,6 @@ static void codes_and_rebuilt_samples_are_as_defined(void **state) {
     free(rows.values);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* ---- both methods ---- */
@@ -231,8 +227,7 @@ static void a_fit_is_the_same_for_threads_and_streams(void **state) {
     enum { ROWS = 1500, COLUMNS = 40 };
     double *data = fixture_values(ROWS, COLUMNS, 4, 8);
     for (int i = 0; i < 2; i++) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, data, ROWS, COLUMNS, &matrix), *streamed;
+        rb_source *source = fixture_data(ctx, data, ROWS, COLUMNS), *streamed;
         assert_ok(ctx, rb_source_from_callback(ctx, RB_FLOAT64, ROWS, COLUMNS, give_rows, data,
                                                &streamed));
         rb_context_set_threads(ctx, 1);
@@ -252,7 +247,6 @@ static void a_fit_is_the_same_for_threads_and_streams(void **state) {
         rb_model_free(stream);
         rb_source_free(source);
         rb_source_free(streamed);
-        rb_matrix_free(matrix);
     }
     free(data);
 }
@@ -265,9 +259,8 @@ static void sparse_samples_give_the_same(void **state) {
     for (int e = 0; e < N * M; e++)
         dense[e] = values[e] > 0.5 ? values[e] : 0;
     for (int i = 0; i < 2; i++) {
-        rb_matrix *matrix, *sparse;
-        rb_source *source = fixture_source(ctx, dense, N, M, &matrix);
-        rb_source *compressed = fixture_sparse(ctx, dense, N, M, &sparse);
+        rb_source *source = fixture_data(ctx, dense, N, M);
+        rb_source *compressed = fixture_sparse_data(ctx, dense, N, M);
         rb_model *a = fit(source, methods[i], "precision=float64");
         rb_model *b = fit(compressed, methods[i], "precision=float64");
         assert_same(a, b, 1e-9);
@@ -280,16 +273,13 @@ static void sparse_samples_give_the_same(void **state) {
         rb_model_free(b);
         rb_source_free(source);
         rb_source_free(compressed);
-        rb_matrix_free(matrix);
-        rb_matrix_free(sparse);
     }
 }
 
 /* From a model a fit goes on with its parameters; one with other weights is refused. */
 static void a_fit_goes_on_from_a_model(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     rb_model *first = fit(source, "dae", ""), *on;
     rb_options *options;
     assert_ok(ctx, rb_options_new(ctx, "dae", &options));
@@ -303,7 +293,6 @@ static void a_fit_goes_on_from_a_model(void **state) {
     rb_options_free(options);
     rb_model_free(first);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static rb_error stop_at_3(const rb_progress *progress, void *user) {
@@ -315,10 +304,9 @@ static rb_error stop_at_3(const rb_progress *progress, void *user) {
 static void a_fit_may_be_stopped(void **state) {
     (void)state;
     rb_context *own = fixture_context();
-    rb_matrix *matrix;
     rb_options *options;
     rb_model *model;
-    rb_source *source = fixture_source(own, values, N, M, &matrix);
+    rb_source *source = fixture_data(own, values, N, M);
     rb_context_on_progress(own, stop_at_3, own);
     assert_ok(own, rb_options_new(own, "dae", &options));
     assert_ok(own, rb_options_set_all(own, options, "units=5 batch-size=10 seed=3"));
@@ -331,7 +319,6 @@ static void a_fit_may_be_stopped(void **state) {
     rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     rb_context_free(own);
 }
 
@@ -340,8 +327,7 @@ static void memory_may_end_anywhere(void **state) {
     (void)state;
     static const char *const methods[] = {"dae", "rbm"};
     for (int i = 0; i < 2; i++) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         rb_options *options;
         assert_ok(ctx, rb_options_new(ctx, methods[i], &options));
         assert_ok(ctx, rb_options_set_all(ctx, options, "units=3 iterations=2 batch-size=10"));
@@ -350,7 +336,6 @@ static void memory_may_end_anywhere(void **state) {
         rb_model_free(model);
         rb_options_free(options);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 

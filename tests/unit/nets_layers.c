@@ -13,20 +13,18 @@ enum { N = 40, M = 6, OUT = 2 };
 static rb_context *ctx;
 static double *values;
 static rb_source *source;
-static rb_matrix *matrix;
 
 static int set_up(void **state) {
     (void)state;
     ctx = fixture_context();
     values = fixture_values(N, M, 2, 5);
-    source = fixture_source(ctx, values, N, M, &matrix);
+    source = fixture_data(ctx, values, N, M);
     return 0;
 }
 
 static int tear_down(void **state) {
     (void)state;
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
     rb_context_free(ctx);
     return 0;

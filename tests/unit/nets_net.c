@@ -398,11 +398,10 @@ static void layers_give_the_codes_of_the_model(void **state) {
                                              "units=4 iterations=20 precision=float64"};
     for (int i = 0; i < 2; i++) {
         rb_options *options;
-        rb_matrix *matrix;
         rb_model *model;
         double codes[N * 4];
         deep_layers layers = {0};
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         assert_ok(ctx, rb_options_new(ctx, methods[i], &options));
         assert_ok(ctx, rb_options_set_all(ctx, options, "%s", options_of[i]));
         assert_ok(ctx, rb_fit(ctx, options, source, NULL, &model));
@@ -428,7 +427,6 @@ static void layers_give_the_codes_of_the_model(void **state) {
         rb_model_free(model);
         rb_options_free(options);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -436,11 +434,10 @@ static void layers_give_the_codes_of_the_model(void **state) {
 static void layers_give_the_codes_of_a_stack(void **state) {
     (void)state;
     rb_options *options;
-    rb_matrix *matrix;
     rb_model *stack;
     double codes[N * 3];
     deep_layers layers = {0};
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options,
                                       "units=5,3 iterations=20 preset=paper "
@@ -471,7 +468,6 @@ static void layers_give_the_codes_of_a_stack(void **state) {
     rb_model_free(stack);
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Centre and scale of a layer's input go into its weights. */

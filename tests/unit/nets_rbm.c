@@ -61,13 +61,12 @@ static void the_free_energy_is_that_of_all_states(void **state) {
     static const char *const kinds[] = {"gaussian", "binary"};
     for (int visible = NET_GAUSSIAN; visible <= NET_BINARY; visible++) {
         double values[N * M], sum = 0;
-        rb_matrix *matrix;
         rb_options *options;
         rb_model *model;
         rb_metrics *metrics;
         net_arrays p;
         fill_values(visible, N, values);
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         assert_ok(ctx, rb_options_new(ctx, "rbm", &options));
         assert_ok(ctx, rb_options_set_all(ctx, options,
                                           "units=10 iterations=50 eta=0.2 seed=1 visible=%s "
@@ -92,7 +91,6 @@ static void the_free_energy_is_that_of_all_states(void **state) {
         rb_model_free(model);
         rb_options_free(options);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -250,10 +248,9 @@ static void gaussian_samples_are_drawn_around_their_mean(void **state) {
 
 static void learning_lowers_the_error(void **state) {
     (void)state;
-    rb_matrix *matrix;
     rb_evaluation e;
     double *values = fixture_values(200, 12, 3, 6);
-    rb_source *source = fixture_source(ctx, values, 200, 12, &matrix);
+    rb_source *source = fixture_data(ctx, values, 200, 12);
     rb_model *model = fixture_text_model(ctx, "rbm", source, NULL,
                                          "units=8 batch-size=20 iterations=100 seed=2 scale=sd");
     assert_ok(ctx, fixture_evaluate(ctx, model, source, &e));
@@ -261,7 +258,6 @@ static void learning_lowers_the_error(void **state) {
     assert_true(e.variance_explained > 0.4);
     rb_model_free(model);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     free(values);
 }
 
@@ -269,19 +265,17 @@ static void learning_lowers_the_error(void **state) {
 static void binary_takes_values_from_0_to_1(void **state) {
     (void)state;
     double values[N * M];
-    rb_matrix *matrix;
     rb_options *options;
     rb_model *model;
     fill_values(NET_BINARY, N, values);
     values[2 * M + 1] = 1.5;
-    rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+    rb_source *source = fixture_data(ctx, values, N, M);
     assert_ok(ctx, rb_options_new(ctx, "rbm", &options));
     assert_ok(ctx, rb_options_set_all(ctx, options, "visible=binary iterations=1 batch-size=5"));
     assert_error(ctx, rb_fit(ctx, options, source, NULL, &model), RB_ERROR_DATA,
                  "sample 2, feature 1");
     rb_options_free(options);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

@@ -149,9 +149,9 @@ static void layers_may_differ_in_precision(void **state) {
     for (int lower = 0; lower < 2; lower++) {
         rb_model *first = fit_in(&s, s.source, "9", precisions[lower]), *stack;
         double codes[N * FIRST], top[N * SECOND], below[N * FIRST], rows[N * M], got[N * M];
-        rb_matrix *between, *encoded, *decoded;
+        rb_matrix *encoded, *decoded;
         assert_ok(s.ctx, rb_encode_into(s.ctx, first, s.source, RB_FLOAT64, codes, FIRST, 1));
-        rb_source *source = fixture_source(s.ctx, codes, N, FIRST, &between);
+        rb_source *source = fixture_data(s.ctx, codes, N, FIRST);
         rb_model *second = fit_in(&s, source, "5", precisions[1 - lower]);
         assert_ok(s.ctx, rb_encode_into(s.ctx, second, source, RB_FLOAT64, top, SECOND, 1));
         assert_ok(s.ctx, rb_matrix_dense(s.ctx, RB_FLOAT64, N, SECOND, top, SECOND, 1, &encoded));
@@ -165,7 +165,6 @@ static void layers_may_differ_in_precision(void **state) {
         rb_matrix_free(decoded);
         rb_matrix_free(encoded);
         rb_source_free(source);
-        rb_matrix_free(between);
         rb_model_free(stack);
         rb_model_free(second);
         rb_model_free(first);

@@ -16,7 +16,6 @@ static rb_context *ctx;
 struct data {
     double *values;
     int64_t class_of[N];
-    rb_matrix *matrix;
     rb_labelled labelled;
 };
 
@@ -30,14 +29,13 @@ static inline void make(struct data *d, int64_t n, uint64_t seed) {
         d->class_of[i] = v[2] > 0.7 ? 2 : v[0] * v[1] > 0;
     }
     d->labelled = (rb_labelled){.size = sizeof d->labelled,
-                                .source = fixture_source(ctx, d->values, n, M, &d->matrix),
+                                .source = fixture_data(ctx, d->values, n, M),
                                 .n_classes = CLASSES,
                                 .class_of = d->class_of};
 }
 
 static inline void drop(struct data *d) {
     rb_source_free(d->labelled.source);
-    rb_matrix_free(d->matrix);
     free(d->values);
 }
 

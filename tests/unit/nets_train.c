@@ -481,13 +481,11 @@ static void outputs_are_of_each_sample(void **state) {
     double all[N * CLASSES], some[N * CLASSES];
     assert_ok(ctx, rb_encode_into(ctx, net, train.labelled.source, RB_FLOAT64, all, CLASSES, 1));
     for (int64_t count = 1; count < 36; count++) {
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, train.values, count, M, &matrix);
+        rb_source *source = fixture_data(ctx, train.values, count, M);
         assert_ok(ctx, rb_encode_into(ctx, net, source, RB_FLOAT64, some, CLASSES, 1));
         for (int64_t e = 0; e < count * CLASSES; e++)
             assert_close(some[e], all[e], 1e-5);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     rb_model_free(net);
 }
@@ -563,12 +561,10 @@ static void wrong_samples_are_refused(void **state) {
     refuse(RB_ERROR_DATA, "sample", "", &data, NULL);
     train.values[3 * M + 2] = was;
     double narrow[VALID * 2] = {0};
-    rb_matrix *matrix;
     rb_labelled with = valid.labelled;
-    with.source = fixture_source(ctx, narrow, VALID, 2, &matrix);
+    with.source = fixture_data(ctx, narrow, VALID, 2);
     refuse(RB_ERROR_DATA, "features", "", &data, &with);
     rb_source_free(with.source);
-    rb_matrix_free(matrix);
 }
 
 static void what_is_not_there_is_refused(void **state) {

@@ -24,10 +24,11 @@ static void make(double evidence[N], double states[N * CAUSES]) {
     }
 }
 
-static rb_source *source_of(const double *states, int64_t n, rb_matrix **matrix) {
+static rb_source *source_of(const double *states, int64_t n) {
+    rb_matrix *matrix;
     rb_source *source;
-    check(rb_matrix_dense(ctx, RB_FLOAT64, n, CAUSES, states, CAUSES, 1, matrix));
-    check(rb_source_from_matrix(ctx, *matrix, &source));
+    check(rb_matrix_dense(ctx, RB_FLOAT64, n, CAUSES, states, CAUSES, 1, &matrix));
+    check(rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
@@ -57,8 +58,7 @@ static void colours_say_how_many(void **state) {
     (void)state;
     double evidence[N], states[N * CAUSES];
     make(evidence, states);
-    rb_matrix *matrix;
-    rb_source *source = source_of(states, N, &matrix);
+    rb_source *source = source_of(states, N);
     check(
         rb_plot_evidence(ctx, evidence, N, 0, source, fixture_of(rb_plot_group(), &options), path));
     rb_image image;
@@ -76,7 +76,6 @@ static void colours_say_how_many(void **state) {
     assert_true(fabs((double)rest.last - first - step * 11) < 3);
     rb_free(image.values);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Without the true causes it is a line of one colour, cut in another. */
@@ -111,8 +110,7 @@ static void what_cannot_be_drawn(void **state) {
     (void)state;
     double evidence[N], states[N * CAUSES];
     make(evidence, states);
-    rb_matrix *matrix;
-    rb_source *source = source_of(states, N - 1, &matrix);
+    rb_source *source = source_of(states, N - 1);
     assert_error(ctx, rb_plot_evidence(ctx, evidence, N, 0, source, NULL, path), RB_ERROR_DATA,
                  "11 samples, but there are 12");
     states[2 * CAUSES + 4] = NAN;
@@ -123,15 +121,13 @@ static void what_cannot_be_drawn(void **state) {
                  "0.5 for sample 2, cause 4");
     assert_int_equal(rb_plot_evidence(ctx, evidence, 0, 0, NULL, NULL, path), RB_ERROR_DATA);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void memory_may_be_refused(void **state) {
     (void)state;
     double evidence[N], states[N * CAUSES];
     make(evidence, states);
-    rb_matrix *matrix;
-    rb_source *source = source_of(states, N, &matrix);
+    rb_source *source = source_of(states, N);
     rb_error err = RB_ERROR_MEMORY;
     int refusals = 0;
     for (; allow_allocations(ctx, refusals, err); refusals++) {
@@ -140,7 +136,6 @@ static void memory_may_be_refused(void **state) {
     }
     assert_true(refusals > 3);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {

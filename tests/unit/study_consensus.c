@@ -157,8 +157,7 @@ static void similarity_of(rb_context *ctx, const char *method, int sign) {
         double values[N * M], sums[5] = {0}, cosine = 3 / sqrt(3 * 5.25);
         for (int e = 0; e < N * M; e++)
             values[e] = (e % M == 1 ? by_codes ? 1.3 : 0.1 : 1) * rb_draw_normal(&draws);
-        rb_matrix *matrix;
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         double *x = fixture_codes(ctx, models[0], source);
         double *y = fixture_codes(ctx, models[1], source);
         for (int i = 0; i < N; i++) {
@@ -176,7 +175,6 @@ static void similarity_of(rb_context *ctx, const char *method, int sign) {
         free(x);
         free(y);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     free_models(models, 2);
 }

@@ -11,7 +11,6 @@ enum { N = 90, M = 40, CAUSES = 3 };
 struct world {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     rb_options *options;
     rb_covariates *labels; /* samples of each of the causes, and others */
@@ -36,7 +35,7 @@ static int setup(void **state) {
     for (int64_t i = 0; i < N; i++) /* nothing in the last ten features */
         for (int64_t k = CAUSES * 10; k < M; k++)
             w->values[i * M + k] = rb_draw_normal(&draws);
-    w->source = fixture_source(w->ctx, w->values, N, M, &w->matrix);
+    w->source = fixture_data(w->ctx, w->values, N, M);
     assert_ok(w->ctx, rb_covariates_new(w->ctx, N, &w->labels));
     assert_ok(w->ctx, rb_covariates_add_groups(w->ctx, w->labels, "class", groups));
     assert_ok(w->ctx, rb_methods_options(w->ctx, &w->options));
@@ -50,7 +49,6 @@ static int teardown(void **state) {
     rb_options_free(w->options);
     rb_covariates_free(w->labels);
     rb_source_free(w->source);
-    rb_matrix_free(w->matrix);
     rb_context_free(w->ctx);
     free(w->values);
     free(w);
@@ -204,10 +202,9 @@ static void says_that_nothing_is_predicted(void **state) {
     struct world *w = *state;
     rb_draws draws = {{6, RB_RANDOM_SIMULATE, 0}, 0};
     rb_source_free(w->source);
-    rb_matrix_free(w->matrix);
     for (int64_t e = 0; e < N * M; e++)
         w->values[e] = rb_draw_normal(&draws);
-    w->source = fixture_source(w->ctx, w->values, N, M, &w->matrix);
+    w->source = fixture_data(w->ctx, w->values, N, M);
     assert_ok(w->ctx, rb_options_set(w->ctx, w->options, "methods", "pca,rfn"));
     rb_method_comparison *c = compare(w);
     const char *text = rb_method_comparison_summary(c);

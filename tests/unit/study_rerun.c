@@ -11,7 +11,6 @@ enum { N = 80, M = 8 };
 struct problem {
     rb_context *ctx;
     double *values;
-    rb_matrix *matrix;
     rb_source *source;
     int64_t stop_after; /* 0: never */
     int calls;
@@ -21,7 +20,7 @@ static int setup(void **state) {
     struct problem *p = calloc(1, sizeof *p);
     p->ctx = fixture_context();
     p->values = fixture_values(N, M, 3, 1);
-    p->source = fixture_source(p->ctx, p->values, N, M, &p->matrix);
+    p->source = fixture_data(p->ctx, p->values, N, M);
     *state = p;
     return 0;
 }
@@ -29,7 +28,6 @@ static int setup(void **state) {
 static int teardown(void **state) {
     struct problem *p = *state;
     rb_source_free(p->source);
-    rb_matrix_free(p->matrix);
     free(p->values);
     rb_context_free(p->ctx);
     free(p);

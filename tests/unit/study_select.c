@@ -301,8 +301,7 @@ static void does_without_folds_or_pairs(void **state) {
 
 static void fits_sparse_data_as_dense(void **state) {
     struct world *w = *state;
-    rb_matrix *sparse;
-    rb_source *source = fixture_sparse(w->ctx, w->values, N, M, &sparse);
+    rb_source *source = fixture_sparse_data(w->ctx, w->values, N, M);
     rb_selection *s, *dense = select_units(w);
     assert_ok(w->ctx, rb_select(w->ctx, w->options, source, &s));
     for (int64_t r = 0; r < 3; r++) {
@@ -312,7 +311,6 @@ static void fits_sparse_data_as_dense(void **state) {
     rb_selection_free(s);
     rb_selection_free(dense);
     rb_source_free(source);
-    rb_matrix_free(sparse);
 }
 
 static void refuses(struct world *w, const char *options, const char *says) {

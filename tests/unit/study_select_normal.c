@@ -25,10 +25,9 @@ static void normal_factors_are_no_modules(void **state) {
     for (uint64_t seed = 1; seed <= 3; seed++) {
         int64_t units, low, high;
         rb_options *options;
-        rb_matrix *matrix;
         rb_selection *s;
         make_values(seed, values);
-        rb_source *source = fixture_source(ctx, values, N, M, &matrix);
+        rb_source *source = fixture_data(ctx, values, N, M);
         assert_ok(ctx, rb_select_options(ctx, "rfn", &options));
         assert_ok(ctx, rb_options_set_all(ctx, options, "units=2:6 restarts=3 folds=3 seed=3"));
         assert_ok(ctx, rb_select(ctx, options, source, &s));
@@ -38,7 +37,6 @@ static void normal_factors_are_no_modules(void **state) {
         rb_selection_free(s);
         rb_options_free(options);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     rb_context_free(ctx);
 }
