@@ -59,41 +59,47 @@ static void clear(fitted *f) {
     rb_model_free(f->model);
 }
 
-static rb_source *noise_of(uint64_t seed, int64_t features, rb_matrix **matrix) {
+static rb_source *noise_of(uint64_t seed, int64_t features) {
     rb_draws draws = {.stream = {.seed = seed, .purpose = RB_RANDOM_SIMULATE}};
+    rb_matrix *matrix;
     rb_source *source;
-    assert_ok(ctx, rb_matrix_new_dense(ctx, RB_FLOAT32, N, features, matrix));
+    assert_ok(ctx, rb_matrix_new_dense(ctx, RB_FLOAT32, N, features, &matrix));
     for (int64_t i = 0; i < N * features; i++)
-        rb_put(RB_FLOAT32, (void *)(*matrix)->values, i, rb_draw_normal(&draws));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+        rb_put(RB_FLOAT32, (void *)matrix->values, i, rb_draw_normal(&draws));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
-static rb_source *noise(uint64_t seed, rb_matrix **matrix) {
-    return noise_of(seed, M, matrix);
+static rb_source *noise(uint64_t seed) {
+    return noise_of(seed, M);
+}
+
+/* The values of such a source, to change them. */
+static float *values_of(rb_source *source) {
+    return (float *)(uintptr_t)rb_source_memory(source)->values;
 }
 
 /* Noise and three modules of 12 samples and 15 features each. */
-static rb_source *planted_in(uint64_t seed, int64_t features, float strength, rb_matrix **matrix) {
-    rb_source *source = noise_of(seed, features, matrix);
+static rb_source *planted_in(uint64_t seed, int64_t features, float strength) {
+    rb_source *source = noise_of(seed, features);
     for (int64_t b = 0; b < 3; b++)
         for (int64_t i = 15 * b; i < 15 * b + 12; i++)
             for (int64_t k = 20 * b; k < 20 * b + 15; k++)
-                ((float *)(*matrix)->values)[i * features + k] += k % 2 ? strength : -strength;
+                values_of(source)[i * features + k] += k % 2 ? strength : -strength;
     return source;
 }
 
-static rb_source *planted(uint64_t seed, rb_matrix **matrix) {
-    return planted_in(seed, M, 4, matrix);
+static rb_source *planted(uint64_t seed) {
+    return planted_in(seed, M, 4);
 }
 
 /* Features that are up in 8 samples, down in 8 others and neither in the rest: two modules, along
  * whose loadings the samples lie as far on one side as on the other. */
-static rb_source *mirrored(uint64_t seed, rb_matrix **matrix) {
-    rb_source *source = noise(seed, matrix);
+static rb_source *mirrored(uint64_t seed) {
+    rb_source *source = noise(seed);
     for (int64_t i = 0; i < 16; i++)
         for (int64_t k = 0; k < 15; k++)
-            ((float *)(*matrix)->values)[i * M + k] += (i < 8) == (k % 2) ? 2.5F : -2.5F;
+            values_of(source)[i * M + k] += (i < 8) == (k % 2) ? 2.5F : -2.5F;
     return source;
 }
 
@@ -110,8 +116,7 @@ static rb_significance get(const rb_modules *modules, int64_t rank) {
 static void what_must_hold(void **state) {
     (void)state;
     const char *const texts[] = {"permutations=19", "permutations=19 null=encode"};
-    rb_matrix *matrix;
-    rb_source *source = planted(1, &matrix);
+    rb_source *source = planted(1);
     fitted f = fit(source, paper);
     assert_false(rb_modules_significance(f.modules, 0, &(rb_significance){0}));
     for (int t = 0; t < 2; t++) {
@@ -126,7 +131,6 @@ static void what_must_hold(void **state) {
         rb_modules_significance(f.modules, rb_modules_count(f.modules), &(rb_significance){0}));
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void note_warning(rb_log_level level, const char *message, void *warned) {
@@ -137,8 +141,7 @@ static void note_warning(rb_log_level level, const char *message, void *warned) 
 /* Of fewer than 19, which cannot have p-values of 0.05. */
 static void few_permutations_are_warned_of(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = planted(1, &matrix);
+    rb_source *source = planted(1);
     fitted f = fit(source, "preset=paper units=4 iterations=2");
     for (int few = 0; few < 2; few++) {
         int warned = 0;
@@ -149,7 +152,6 @@ static void few_permutations_are_warned_of(void **state) {
     rb_context_on_log(ctx, NULL, NULL);
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 enum { MANY = 12, TIMES = 19 };
@@ -223,13 +225,13 @@ static void chances_by(const fitted *f, const rb_matrix *matrix, bool rotate, do
 }
 
 /* The larger of both chances, and Benjamini and Hochberg's over as many as live. */
-static int64_t check_chances(rb_matrix *matrix, rb_source *source) {
+static int64_t check_chances(rb_source *source) {
     fitted f = fit(source, "units=12");
     double p[MANY], rotated[MANY], fdr = 1;
     int64_t living = rb_modules_count(f.modules);
     assert_ok(ctx, permute(&f, "permutations=19 null=encode", NULL));
-    chances_by(&f, matrix, false, p);
-    chances_by(&f, matrix, true, rotated);
+    chances_by(&f, rb_source_memory(source), false, p);
+    chances_by(&f, rb_source_memory(source), true, rotated);
     for (int64_t r = 0; r < living; r++) {
         p[r] = fmax(p[r], rotated[r]);
         assert_close(get(f.modules, r).p, p[r], 1e-9);
@@ -244,17 +246,14 @@ static int64_t check_chances(rb_matrix *matrix, rb_source *source) {
     assert_close(get(f.modules, 0).fdr, fmax(get(f.modules, 0).fdr, fdr), 1e-9);
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
     return living;
 }
 
 static void chances_are_of_living_units(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = planted(7, &matrix);
-    assert_in_range(check_chances(matrix, source), 2, MANY - 3);
-    source = noise(14, &matrix); /* where just one unit of a null is as large, too */
-    assert_in_range(check_chances(matrix, source), 2, MANY);
+    assert_in_range(check_chances(planted(7)), 2, MANY - 3);
+    /* Where just one unit of a null is as large, too. */
+    assert_in_range(check_chances(noise(14)), 2, MANY);
 }
 
 /* Planted modules stay, and with them nothing of the noise; also where a unit may lie along one
@@ -262,16 +261,14 @@ static void chances_are_of_living_units(void **state) {
 static void planted_modules_are_called(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        rb_matrix *matrix;
-        rb_source *source = seed < 3    ? planted(seed, &matrix)
-                            : seed == 3 ? planted_in(seed, 20 * M, 3, &matrix)
-                                        : mirrored(seed, &matrix);
+        rb_source *source = seed < 3    ? planted(seed)
+                            : seed == 3 ? planted_in(seed, 20 * M, 3)
+                                        : mirrored(seed);
         fitted f = fit(source, "units=8");
         assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
         assert_in_range(rb_modules_count(f.modules), seed > 3 ? 2 : 3, seed > 3 ? 2 : 4);
         clear(&f);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -281,15 +278,13 @@ static void noise_is_not_called(void **state) {
     (void)state;
     int64_t calls = 0, modules = 0;
     for (uint64_t seed = 0; seed < 24; seed++) {
-        rb_matrix *matrix;
-        rb_source *source = noise(100 + seed, &matrix);
+        rb_source *source = noise(100 + seed);
         fitted f = fit(source, "preset=paper units=4 iterations=20");
         modules += rb_modules_count(f.modules);
         assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
         calls += rb_modules_count(f.modules) > 0;
         clear(&f);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     assert_true(modules > 70); /* there was something to call */
     assert_in_range(calls, 0, 5);
@@ -298,8 +293,7 @@ static void noise_is_not_called(void **state) {
 /* By their rule: those left have what was asked for, and are the ones that had it before. */
 static void only_significant_ones_stay(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = planted(5, &matrix);
+    rb_source *source = planted(5);
     fitted f = fit(source, "preset=biclustering units=8 restarts=1 iterations=150");
     for (int by_fdr = 0; by_fdr < 2; by_fdr++) {
         int64_t expected = 0;
@@ -319,7 +313,6 @@ static void only_significant_ones_stay(void **state) {
     }
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void same_chances(const rb_modules *a, const rb_modules *b) {
@@ -335,8 +328,7 @@ static void same_bits(void **state) {
     (void)state;
     char folder[] = "/tmp/rarebit-permute-XXXXXX", text[256], command[64];
     bool complete;
-    rb_matrix *matrix;
-    rb_source *source = noise(3, &matrix);
+    rb_source *source = noise(3);
     assert_non_null(mkdtemp(folder));
     fitted one = fit(source, paper), other = {source, one.model, NULL};
     assert_ok(ctx, permute(&one, "permutations=9", NULL));
@@ -367,7 +359,6 @@ static void same_bits(void **state) {
     rb_modules_free(other.modules);
     clear(&one);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Samples that are counts: totals and logarithms are taken before values are permuted; compressed
@@ -416,9 +407,8 @@ static void correlated_features_are_not_called(void **state) {
     (void)state;
     int64_t calls = 0, informed = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
-        rb_matrix *matrix;
-        rb_source *source = noise(200 + seed, &matrix);
-        float *values = (float *)matrix->values;
+        rb_source *source = noise(200 + seed);
+        float *values = values_of(source);
         for (int64_t i = 0; i < N * M; i++)
             values[i] = (float)(0.8 * values[i] + (i % M ? 0.6 * values[i - 1] : 0));
         fitted f = fit(source, "units=4");
@@ -430,14 +420,13 @@ static void correlated_features_are_not_called(void **state) {
         find_scores(&f, source, alone);
         for (int b = 0; b < TIMES; b++) {
             double null[MANY] = {0};
-            null_values(&f, matrix, b, false, null);
+            null_values(&f, rb_source_memory(source), b, false, null);
             for (int u = 0; u < 4; u++)
                 largest = fmax(largest, null[u]);
         }
         informed += fmax(fmax(alone[0], alone[1]), fmax(alone[2], alone[3])) > largest;
         clear(&f);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
     assert_in_range(informed, 4, 8);
     assert_in_range(calls, 0, 2);
@@ -466,22 +455,22 @@ static void note_neighbours(rb_log_level level, const char *message, void *said)
 }
 
 /* Noise, as a dense or a sparse matrix, to which each sample may add the one before. */
-static rb_source *in_order(bool alike, bool sparse, rb_matrix **matrix) {
+static rb_source *in_order(bool alike, bool sparse) {
     static int64_t starts[N + 1];
     static int32_t columns[N * M];
     static float values[N * M];
-    rb_source *source = noise(17, matrix);
-    memcpy(values, (*matrix)->values, sizeof values);
+    rb_matrix *matrix;
+    rb_source *source = noise(17);
+    memcpy(values, values_of(source), sizeof values);
     for (int64_t i = 0; i < N * M; i++) {
         values[i] += alike && i >= M ? values[i - M] : 0;
         columns[i] = (int32_t)(i % M);
         starts[i / M + 1] = i + 1;
     }
     rb_source_free(source);
-    rb_matrix_free(*matrix);
-    assert_ok(ctx, sparse ? rb_matrix_csr(ctx, RB_FLOAT32, N, M, starts, columns, values, matrix)
-                          : rb_matrix_dense(ctx, RB_FLOAT32, N, M, values, M, 1, matrix));
-    assert_ok(ctx, rb_source_from_matrix(ctx, *matrix, &source));
+    assert_ok(ctx, sparse ? rb_matrix_csr(ctx, RB_FLOAT32, N, M, starts, columns, values, &matrix)
+                          : rb_matrix_dense(ctx, RB_FLOAT32, N, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_source_own_matrix(ctx, matrix, &source));
     return source;
 }
 
@@ -489,9 +478,8 @@ static rb_source *in_order(bool alike, bool sparse, rb_matrix **matrix) {
 static void neighbours_are_seen(void **state) {
     (void)state;
     for (int kind = 0; kind < 4; kind++) {
-        rb_matrix *matrix;
         bool alike = kind % 2;
-        rb_source *source = in_order(alike, kind >= 2, &matrix);
+        rb_source *source = in_order(alike, kind >= 2);
         fitted f = fit(source, "units=2 iterations=1");
         bool said = false;
         find(&f);
@@ -501,7 +489,6 @@ static void neighbours_are_seen(void **state) {
         assert_int_equal(said, alike);
         clear(&f);
         rb_source_free(source);
-        rb_matrix_free(matrix);
     }
 }
 
@@ -514,8 +501,7 @@ static rb_error stop_at_seven(const rb_progress *progress, void *user) {
  * is to be significant, all modules stay. */
 static void stopped_early(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = planted(1, &matrix);
+    rb_source *source = planted(1);
     fitted f = fit(source, "preset=paper units=4 iterations=20");
     rb_significance seven[16];
     int64_t count = rb_modules_count(f.modules);
@@ -544,7 +530,6 @@ static void stopped_early(void **state) {
     rb_context_clear_stop(ctx);
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static void refused(fitted *f, const char *options, rb_error expected, const char *says) {
@@ -554,8 +539,7 @@ static void refused(fitted *f, const char *options, rb_error expected, const cha
 
 static void what_is_refused(void **state) {
     (void)state;
-    rb_matrix *matrix, *other_matrix;
-    rb_source *source = noise(3, &matrix), *other = noise(4, &other_matrix);
+    rb_source *source = noise(3), *other = noise(4);
     fitted f = fit(source, paper);
     refused(&f, "null=encode", RB_ERROR_ARGUMENT, "does nothing without `permutations`");
     refused(&f, "significant=0.05", RB_ERROR_ARGUMENT, "does nothing without `permutations`");
@@ -573,16 +557,13 @@ static void what_is_refused(void **state) {
     refused(&f, "permutations=9", RB_ERROR_UNSUPPORTED, "`prior-mean` from a file");
     clear(&f);
     rb_source_free(other);
-    rb_matrix_free(other_matrix);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 /* Any allocation fails: an error, nothing leaks, and the modules are as before. */
 static void out_of_memory(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = noise(3, &matrix);
+    rb_source *source = noise(3);
     fitted f = fit(source, "preset=paper units=2 iterations=1");
     rb_options *options = significance("permutations=2 significant=0.5");
     rb_error err = RB_ERROR_MEMORY;
@@ -594,7 +575,6 @@ static void out_of_memory(void **state) {
     rb_options_free(options);
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 static int set_up(void **state) {
@@ -613,8 +593,7 @@ static int tear_down(void **state) {
  * planted units are called. One of models that were there before cannot be made again. */
 static void makes_a_consensus_again(void **state) {
     (void)state;
-    rb_matrix *matrix;
-    rb_source *source = planted(4, &matrix);
+    rb_source *source = planted(4);
     rb_options *options;
     fitted f = {.source = source};
     assert_ok(ctx, rb_options_new(ctx, "rfn", &options));
@@ -639,7 +618,6 @@ static void makes_a_consensus_again(void **state) {
     clear(&merged);
     clear(&f);
     rb_source_free(source);
-    rb_matrix_free(matrix);
 }
 
 int main(void) {
