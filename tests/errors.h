@@ -2,16 +2,8 @@
 #ifndef TEST_ERRORS_H
 #define TEST_ERRORS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/base.h"
-
-#include <string.h>
+#include "each.h"
 
 /* A call of this context failed with this code, and the message has these words. */
 static inline void assert_error(rb_context *ctx, rb_error err, rb_error code, const char *words) {

@@ -2,13 +2,6 @@
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "errors.h"
 #include "model/model.h"
 #include "options.h"
@@ -48,17 +41,7 @@ static inline int fixture_leave(void **state) {
 
 /* Runs tests, each with a context of its own as its state unless it has a set-up. */
 static inline int fixture_run(const struct CMUnitTest *tests, size_t count) {
-    struct CMUnitTest *each = malloc(count * sizeof *each);
-    memcpy(each, tests, count * sizeof *each);
-    for (size_t i = 0; i < count; i++) {
-        if (!each[i].setup_func) {
-            each[i].setup_func = fixture_enter;
-            each[i].teardown_func = fixture_leave;
-        }
-    }
-    int failed = _cmocka_run_group_tests("tests", each, count, NULL, NULL);
-    free(each);
-    return failed;
+    return run_each(tests, count, fixture_enter, fixture_leave);
 }
 
 /* Fails the test with the context's message. */
@@ -170,6 +153,25 @@ static inline const double *fixture_array(const rb_model *model, const char *nam
     const double *values = rb_model_array(model, name, NULL, NULL);
     assert_non_null(values);
     return values;
+}
+
+/* An array of two models has the same bits. */
+static inline void fixture_same_array(const rb_model *a, const rb_model *b, const char *name) {
+    int64_t rows, columns, other_rows, other_columns;
+    const double *x = rb_model_array(a, name, &rows, &columns);
+    const double *y = rb_model_array(b, name, &other_rows, &other_columns);
+    assert_non_null(x);
+    assert_non_null(y);
+    assert_int_equal(rows, other_rows);
+    assert_int_equal(columns, other_columns);
+    assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
+}
+
+/* All of them have. */
+static inline void fixture_same_arrays(const rb_model *a, const rb_model *b) {
+    assert_int_equal(a->n_arrays, b->n_arrays);
+    for (int64_t i = 0; i < a->n_arrays; i++)
+        fixture_same_array(a, b, a->arrays[i].name);
 }
 
 /* Options for small fits: eta 0.5, float64, `iterations`. */

@@ -54,13 +54,9 @@ static void assert_same_history(const rb_model *a, const rb_model *b) {
 
 static void assert_same(const rb_model *a, const rb_model *b) {
     assert_same_history(a, b);
-    assert_int_equal(a->n_arrays, b->n_arrays);
-    for (int64_t i = 0; i < a->n_arrays; i++) {
-        const rb_array *x = &a->arrays[i], *y = &b->arrays[i];
-        assert_string_equal(x->name, y->name);
-        assert_int_equal(x->rows * x->columns, y->rows * y->columns);
-        assert_memory_equal(x->values, y->values, (size_t)(x->rows * x->columns) * sizeof(double));
-    }
+    fixture_same_arrays(a, b);
+    for (int64_t i = 0; i < a->n_arrays; i++)
+        assert_string_equal(a->arrays[i].name, b->arrays[i].name);
     assert_int_equal(a->n_attributes, b->n_attributes);
     for (int64_t i = 0; i < a->n_attributes; i++) {
         assert_string_equal(a->attributes[i].name, b->attributes[i].name);
@@ -312,17 +308,17 @@ static void networks_go_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(full_noise_and_steering_go_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(rfn_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(rfn_options_go_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(acceleration_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(regularisers_and_batches_go_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(restarts_go_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_default_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_of_the_time_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_warm_start_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(truncation_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(networks_go_on, setup, teardown),
+        cmocka_unit_test(full_noise_and_steering_go_on),
+        cmocka_unit_test(rfn_goes_on),
+        cmocka_unit_test(rfn_options_go_on),
+        cmocka_unit_test(acceleration_goes_on),
+        cmocka_unit_test(regularisers_and_batches_go_on),
+        cmocka_unit_test(restarts_go_on),
+        cmocka_unit_test(the_default_goes_on),
+        cmocka_unit_test(the_end_of_the_time_goes_on),
+        cmocka_unit_test(a_warm_start_goes_on),
+        cmocka_unit_test(truncation_goes_on),
+        cmocka_unit_test(networks_go_on),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

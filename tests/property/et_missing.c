@@ -281,12 +281,6 @@ static rb_model *fit_bars(rb_context *ctx, int m, double *y, bool sparse, int mi
     return model;
 }
 
-static void same_fields(const rb_model *a, const rb_model *b) {
-    const double *x = rb_model_array(a, "loadings", NULL, NULL);
-    const double *y = rb_model_array(b, "loadings", NULL, NULL);
-    assert_memory_equal(x, y, sizeof(double) * SIDE * SIDE * BARS);
-}
-
 /* Every bar is found by nmf-et although a fifth of the values is missing (tests/cli/et.sh: by all
  * three); the same bits for any number of threads, and from a sparse matrix. */
 static void bars_are_found(void **state) {
@@ -300,8 +294,8 @@ static void bars_are_found(void **state) {
         rb_model *sparse = fit_bars(ctx, m, y, true, RB_MISSING_OMIT);
         assert_ok(ctx, rb_context_set_threads(ctx, 3));
         rb_model *threads = fit_bars(ctx, m, y, false, RB_MISSING_OMIT);
-        same_fields(model, sparse);
-        same_fields(model, threads);
+        fixture_same_array(model, sparse, "loadings");
+        fixture_same_array(model, threads, "loadings");
         const double *w = rb_model_array(model, "loadings", NULL, NULL);
         for (int bar = 0; bar < BARS && m == 1; bar++) { /* of nmf-et */
             double best = HUGE_VAL;
@@ -330,7 +324,7 @@ static void complete_data_are_as_ever(void **state) {
         draw_bars(y, models[m].method[0] == 'm', 0);
         rb_model *with = fit_bars(ctx, m, y, false, RB_MISSING_OMIT);
         rb_model *without = fit_bars(ctx, m, y, false, RB_MISSING_REFUSE);
-        same_fields(with, without);
+        fixture_same_array(with, without, "loadings");
         rb_model_free(with);
         rb_model_free(without);
     }

@@ -50,12 +50,8 @@ static const char *const methods[] = {"linca", "nmf-et", "mca"};
 
 static void same_arrays(const rb_model *a, const rb_model *b) {
     static const char *const arrays[] = {"loadings", "sigma", "prior", "dead", "log_likelihood"};
-    for (int k = 0; k < 5; k++) {
-        int64_t rows, columns;
-        const double *x = rb_model_array(a, arrays[k], &rows, &columns);
-        const double *y = rb_model_array(b, arrays[k], NULL, NULL);
-        assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
-    }
+    for (int k = 0; k < 5; k++)
+        fixture_same_array(a, b, arrays[k]);
 }
 
 static void draw(int n, int d, double *y) {

@@ -148,12 +148,8 @@ static void schedules(void **state) {
 
 static void assert_same(const rb_model *a, const rb_model *b) {
     static const char *const names[] = {"loadings", "noise", "scale"};
-    for (int i = 0; i < 3; i++) {
-        int64_t rows, columns;
-        const double *x = rb_model_array(a, names[i], &rows, &columns);
-        assert_memory_equal(x, rb_model_array(b, names[i], NULL, NULL),
-                            (size_t)(rows * columns) * sizeof *x);
-    }
+    for (int i = 0; i < 3; i++)
+        fixture_same_array(a, b, names[i]);
 }
 
 /* A batch of all samples, or of more, is a fit without batches, bit for bit. */

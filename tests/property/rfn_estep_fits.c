@@ -34,12 +34,8 @@ static void same_bits_for_any_threads(void **state) {
         for (int threads = 2; threads <= 8; threads *= 2) {
             assert_ok(ctx, rb_context_set_threads(ctx, threads));
             rb_model *many = fit(ctx, source, estep, RB_FLOAT32);
-            assert_memory_equal(rb_model_array(one, "loadings", NULL, NULL),
-                                rb_model_array(many, "loadings", NULL, NULL),
-                                M * UNITS * sizeof(double));
-            assert_memory_equal(rb_model_array(one, "multipliers", NULL, NULL),
-                                rb_model_array(many, "multipliers", NULL, NULL),
-                                UNITS * sizeof(double));
+            fixture_same_array(one, many, "loadings");
+            fixture_same_array(one, many, "multipliers");
             rb_model_free(many);
         }
         rb_model_free(one);

@@ -365,14 +365,9 @@ static void objective_never_falls(void **state) {
 }
 
 static void assert_same_bits(const rb_model *a, const rb_model *b) {
-    for (const char *const *name =
-             (const char *const[]){"loadings", "noise", "scale", "dead", NULL};
-         *name; name++) {
-        int64_t rows, columns;
-        const double *x = rb_model_array(a, *name, &rows, &columns);
-        assert_memory_equal(x, rb_model_array(b, *name, NULL, NULL),
-                            (size_t)(rows * columns) * sizeof *x);
-    }
+    static const char *const names[] = {"loadings", "noise", "scale", "dead"};
+    for (int i = 0; i < 4; i++)
+        fixture_same_array(a, b, names[i]);
 }
 
 /* Where nothing is missing the option does nothing; and samples that lack nothing have the codes

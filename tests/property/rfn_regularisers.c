@@ -195,11 +195,6 @@ static rb_model *fit_noisy(int kind, int threads, bool trace) {
     return model;
 }
 
-static void assert_same_loadings(const rb_model *a, const rb_model *b) {
-    assert_memory_equal(rb_model_array(a, "loadings", NULL, NULL),
-                        rb_model_array(b, "loadings", NULL, NULL), M * UNITS * sizeof(double));
-}
-
 /* The same bits for any number of threads, and whether or not the E-step objective is traced. */
 static void threads(void **state) {
     (void)state;
@@ -207,7 +202,7 @@ static void threads(void **state) {
         rb_model *one = fit_noisy(kind, 1, false);
         for (int t = 2; t <= 4; t++) {
             rb_model *many = fit_noisy(kind, t, t == 4);
-            assert_same_loadings(one, many);
+            fixture_same_array(one, many, "loadings");
             rb_model_free(many);
         }
         rb_model_free(one);

@@ -171,10 +171,10 @@ static void a_stop_ends_the_walk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(blocks_are_those_asked_for, setup, teardown),
-        cmocka_unit_test_setup_teardown(parts_are_read_ahead, setup, teardown),
-        cmocka_unit_test_setup_teardown(errors_are_handed_over, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stop_ends_the_walk, setup, teardown),
+        cmocka_unit_test(blocks_are_those_asked_for),
+        cmocka_unit_test(parts_are_read_ahead),
+        cmocka_unit_test(errors_are_handed_over),
+        cmocka_unit_test(a_stop_ends_the_walk),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

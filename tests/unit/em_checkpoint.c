@@ -451,9 +451,7 @@ static void survives_damage(void **state) {
         rb_error err = rb_fit(p->ctx, fixture_options(p->ctx, "rfn", &p->rfn, &p->fit, NULL),
                               p->source, NULL, &model);
         if (!err) {
-            assert_memory_equal(rb_model_array(model, "loadings", NULL, NULL),
-                                rb_model_array(whole, "loadings", NULL, NULL),
-                                M * UNITS * sizeof(double));
+            fixture_same_array(model, whole, "loadings");
         } else {
             assert_true(*rb_context_error(p->ctx));
             failed++;
@@ -551,24 +549,24 @@ static void needs_a_store(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(comes_every_so_many_iterations, setup, teardown),
-        cmocka_unit_test_setup_teardown(comes_after_a_time, setup, teardown),
+        cmocka_unit_test(comes_every_so_many_iterations),
+        cmocka_unit_test(comes_after_a_time),
         cmocka_unit_test(reads_times),
-        cmocka_unit_test_setup_teardown(refuses_other_intervals, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_another_fit, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_another_fit_of_restarts, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_other_values_of_a_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_other_sparse_data, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_values_that_cannot_be, setup, teardown),
-        cmocka_unit_test_setup_teardown(is_of_one_fit_at_a_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_killed_process_holds_no_lock, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_other_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(survives_damage, setup, teardown),
-        cmocka_unit_test_setup_teardown(goes_on_without, setup, teardown),
-        cmocka_unit_test_setup_teardown(keeps_the_old_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(needs_a_method_that_can, setup, teardown),
-        cmocka_unit_test_setup_teardown(needs_a_store, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_memory, setup, teardown),
+        cmocka_unit_test(refuses_other_intervals),
+        cmocka_unit_test(refuses_another_fit),
+        cmocka_unit_test(refuses_another_fit_of_restarts),
+        cmocka_unit_test(refuses_other_values_of_a_file),
+        cmocka_unit_test(refuses_other_sparse_data),
+        cmocka_unit_test(refuses_values_that_cannot_be),
+        cmocka_unit_test(is_of_one_fit_at_a_time),
+        cmocka_unit_test(a_killed_process_holds_no_lock),
+        cmocka_unit_test(refuses_other_files),
+        cmocka_unit_test(survives_damage),
+        cmocka_unit_test(goes_on_without),
+        cmocka_unit_test(keeps_the_old_one),
+        cmocka_unit_test(needs_a_method_that_can),
+        cmocka_unit_test(needs_a_store),
+        cmocka_unit_test(without_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -154,8 +154,7 @@ static void warm_start_goes_on(void **state) {
     rb_model *half = fit(p, NULL);
     p->fit.iterations = 6;
     rb_model *rest = fit(p, half);
-    assert_memory_equal(rb_model_array(all, "loadings", NULL, NULL),
-                        rb_model_array(rest, "loadings", NULL, NULL), M * UNITS * sizeof(double));
+    fixture_same_array(all, rest, "loadings");
     assert_true(objective(all, 9) == objective(rest, 5));
     p->rfn.units = UNITS + 1;
     fixture_refused(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, half, RB_ERROR_ARGUMENT,
@@ -385,27 +384,26 @@ static void reconstructs_on_the_scale_of_the_data(void **state) {
 }
 
 int main(void) {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(records_what_was_done),
-        CASE(same_seed_same_bits),
-        CASE(stops_when_settled),
-        CASE(callback_stops_with_a_usable_model),
-        CASE(tells_what_is_left),
-        CASE(best_of_restarts),
-        CASE(warm_start_goes_on),
-        CASE(warm_start_records_the_data_at_hand),
-        CASE(warm_start_ignores_nothing),
-        CASE(mstep_never_lowers_the_objective),
-        CASE(gradient_form),
-        CASE(bounds),
-        CASE(bound_of_loadings_by_rule),
-        CASE(wrong_use),
-        CASE(missing_and_infinite_values),
-        CASE(overflow_is_said),
-        CASE(edges),
-        CASE(no_memory),
-        CASE(reconstructs_on_the_scale_of_the_data),
+        cmocka_unit_test(records_what_was_done),
+        cmocka_unit_test(same_seed_same_bits),
+        cmocka_unit_test(stops_when_settled),
+        cmocka_unit_test(callback_stops_with_a_usable_model),
+        cmocka_unit_test(tells_what_is_left),
+        cmocka_unit_test(best_of_restarts),
+        cmocka_unit_test(warm_start_goes_on),
+        cmocka_unit_test(warm_start_records_the_data_at_hand),
+        cmocka_unit_test(warm_start_ignores_nothing),
+        cmocka_unit_test(mstep_never_lowers_the_objective),
+        cmocka_unit_test(gradient_form),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(bound_of_loadings_by_rule),
+        cmocka_unit_test(wrong_use),
+        cmocka_unit_test(missing_and_infinite_values),
+        cmocka_unit_test(overflow_is_said),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(reconstructs_on_the_scale_of_the_data),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, fixture_teardown);
 }

@@ -69,13 +69,6 @@ static rb_model *fit_for(struct problem *p, int64_t iterations) {
     return fixture_model(p->ctx, "rfn", &p->rfn, &fit, NULL, p->source, NULL);
 }
 
-static void assert_same_array(const rb_model *a, const rb_model *b, const char *name) {
-    int64_t rows, columns;
-    const double *x = rb_model_array(a, name, &rows, &columns);
-    const double *y = rb_model_array(b, name, NULL, NULL);
-    assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
-}
-
 static void assert_usable(struct problem *p, const rb_model *model) {
     prepare(p, 0);
     double *codes = fixture_codes(p->ctx, model, p->source);
@@ -109,9 +102,9 @@ static void a_fit_ends_with_whole_iterations(void **state) {
         assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
         assert_true(t >= last && t <= 4);
         last = t;
-        assert_same_array(model, whole[t], "loadings");
-        assert_same_array(model, whole[t], "noise");
-        if (t > 1) assert_same_array(model, whole[t - 1], "scale");
+        fixture_same_array(model, whole[t], "loadings");
+        fixture_same_array(model, whole[t], "noise");
+        if (t > 1) fixture_same_array(model, whole[t - 1], "scale");
         assert_usable(p, model);
         rb_model_free(model);
     }
@@ -182,9 +175,7 @@ static void so_does_expectation_truncation(void **state) {
 static void assert_same(const rb_model *a, const rb_model *b) {
     assert_int_equal(a->iterations, b->iterations);
     assert_int_equal(a->status, b->status);
-    assert_int_equal(a->n_arrays, b->n_arrays);
-    for (int64_t i = 0; i < a->n_arrays; i++)
-        assert_same_array(a, b, a->arrays[i].name);
+    fixture_same_arrays(a, b);
 }
 
 /* Stopped at some block, a fit goes on from its checkpoint to the same bits; that is of the last
@@ -277,7 +268,7 @@ static void an_earlier_restart_is_a_result(void **state) {
     model = fixture_model(p->ctx, "rfn", &p->rfn, &p->fit, NULL, p->source, NULL);
     assert_int_equal(p->after, 0);
     assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
-    assert_same_array(model, first, "loadings");
+    fixture_same_array(model, first, "loadings");
     rb_model_free(model);
     rb_model_free(first);
 }
@@ -322,8 +313,8 @@ static void an_mstep_is_cut(void **state) {
         model = fixture_model(p->ctx, "other", &p->rfn, &p->fit, NULL, p->source, NULL);
         assert_int_equal(model->iterations, 2);
         assert_int_equal(rb_model_status(model), RB_STATUS_STOPPED);
-        assert_same_array(model, whole, "loadings");
-        assert_same_array(model, whole, "noise");
+        fixture_same_array(model, whole, "loadings");
+        fixture_same_array(model, whole, "noise");
         rb_model_free(model);
         rb_model_free(whole);
         p->rfn.noise = RB_RFN_PSI_FULL;
@@ -450,18 +441,18 @@ static void another_thread_may_ask(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_fit_ends_with_whole_iterations, setup, teardown),
-        cmocka_unit_test_setup_teardown(so_does_one_that_holds_codes, setup, teardown),
-        cmocka_unit_test_setup_teardown(so_does_expectation_truncation, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_checkpoint_goes_on_from_any_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_mstep_is_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_earlier_restart_is_a_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(without_a_list_there_is_no_model, setup, teardown),
-        cmocka_unit_test_setup_teardown(so_do_all_uses_of_a_model, setup, teardown),
-        cmocka_unit_test_setup_teardown(codes_left_inverted_are_not_given, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_request_stays_until_it_is_cleared, setup, teardown),
-        cmocka_unit_test_setup_teardown(preprocessing_stops, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_thread_may_ask, setup, teardown),
+        cmocka_unit_test(a_fit_ends_with_whole_iterations),
+        cmocka_unit_test(so_does_one_that_holds_codes),
+        cmocka_unit_test(so_does_expectation_truncation),
+        cmocka_unit_test(a_checkpoint_goes_on_from_any_block),
+        cmocka_unit_test(an_mstep_is_cut),
+        cmocka_unit_test(an_earlier_restart_is_a_result),
+        cmocka_unit_test(without_a_list_there_is_no_model),
+        cmocka_unit_test(so_do_all_uses_of_a_model),
+        cmocka_unit_test(codes_left_inverted_are_not_given),
+        cmocka_unit_test(a_request_stays_until_it_is_cleared),
+        cmocka_unit_test(preprocessing_stops),
+        cmocka_unit_test(another_thread_may_ask),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -170,13 +170,13 @@ static void without_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(stops_when_parameters_settle, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(stops_without_patience, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(stops_after_a_time, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(times_are_options, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(endings_are_stored, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(needs_to_know_the_parameters, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(without_memory, setup, fixture_teardown),
+        cmocka_unit_test(stops_when_parameters_settle),
+        cmocka_unit_test(stops_without_patience),
+        cmocka_unit_test(stops_after_a_time),
+        cmocka_unit_test(times_are_options),
+        cmocka_unit_test(endings_are_stored),
+        cmocka_unit_test(needs_to_know_the_parameters),
+        cmocka_unit_test(without_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, fixture_teardown);
 }

@@ -274,8 +274,8 @@ static void streams_and_threads_do_not_matter(void **state) {
         for (int threads = 2; threads <= 3; threads++) {
             assert_int_equal(rb_context_set_threads(ctx, threads), RB_OK);
             rb_model *other = fit(way, 4, 5, stream);
-            assert_same_arrays(one, other, "loadings");
-            assert_same_arrays(one, other, "noise");
+            fixture_same_array(one, other, "loadings");
+            fixture_same_array(one, other, "noise");
             rb_model_free(other);
         }
         assert_int_equal(rb_context_set_threads(ctx, 1), RB_OK);
@@ -438,7 +438,7 @@ static void restarts_are_random(void **state) {
     assert_true(compare_last(many) >= compare_last(vectors));
     if (strcmp(rb_model_attribute(many, "best_restart"), "0") != 0 &&
         strcmp(rb_model_attribute(random, "best_restart"), "0") != 0)
-        assert_same_arrays(many, random, "loadings");
+        fixture_same_array(many, random, "loadings");
     rb_model_free(many);
     rb_model_free(random);
     rb_model_free(vectors);

@@ -386,21 +386,20 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(loadings_are_orthonormal, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(solvers_agree, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(objective_never_falls, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(restarts_lead_to_the_exact_ones, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(sparse_is_dense, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(exact_refuses_iterations, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(bits_are_the_same, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(noise_is_the_mean_of_what_is_left, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(noise_has_a_floor, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(likelihood_is_that_of_the_covariance, setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(units_beyond_the_rank_are_dead, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(checkpoints_go_on, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(no_memory, setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(refused, setup, fixture_teardown),
+        cmocka_unit_test(loadings_are_orthonormal),
+        cmocka_unit_test(solvers_agree),
+        cmocka_unit_test(objective_never_falls),
+        cmocka_unit_test(restarts_lead_to_the_exact_ones),
+        cmocka_unit_test(sparse_is_dense),
+        cmocka_unit_test(exact_refuses_iterations),
+        cmocka_unit_test(bits_are_the_same),
+        cmocka_unit_test(noise_is_the_mean_of_what_is_left),
+        cmocka_unit_test(noise_has_a_floor),
+        cmocka_unit_test(likelihood_is_that_of_the_covariance),
+        cmocka_unit_test(units_beyond_the_rank_are_dead),
+        cmocka_unit_test(checkpoints_go_on),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, fixture_teardown);
 }

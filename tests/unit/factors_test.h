@@ -68,14 +68,4 @@ static inline rb_error compare_give(void *user, int64_t first, int64_t count, vo
     return RB_OK;
 }
 
-static inline void assert_same_arrays(const rb_model *a, const rb_model *b, const char *name) {
-    int64_t rows, columns, other_rows, other_columns;
-    const double *x = rb_model_array(a, name, &rows, &columns);
-    const double *y = rb_model_array(b, name, &other_rows, &other_columns);
-    assert_non_null(x);
-    assert_int_equal(rows, other_rows);
-    assert_int_equal(columns, other_columns);
-    assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
-}
-
 #endif

@@ -309,24 +309,22 @@ static void other_formats_can_be_left(void **state) {
     rb_matrix_free(m);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(tables_are_understood),
-        TEST(options_overrule_the_guess),
-        TEST(transposing_swaps_values_and_names),
-        TEST(words_for_missing_values),
-        TEST(gzip_reads_as_plain),
-        TEST(blank_lines_count),
-        TEST(damage_is_named_with_file_row_and_column),
-        TEST(a_zero_byte_is_no_number),
-        TEST(damaged_gzip_is_refused),
-        TEST(utf16_is_named),
-        TEST(long_lines_and_many_rows_are_read),
-        TEST(every_failed_allocation_is_reported),
-        TEST(a_large_file_can_be_left),
-        TEST(other_formats_can_be_left),
+        cmocka_unit_test(tables_are_understood),
+        cmocka_unit_test(options_overrule_the_guess),
+        cmocka_unit_test(transposing_swaps_values_and_names),
+        cmocka_unit_test(words_for_missing_values),
+        cmocka_unit_test(gzip_reads_as_plain),
+        cmocka_unit_test(blank_lines_count),
+        cmocka_unit_test(damage_is_named_with_file_row_and_column),
+        cmocka_unit_test(a_zero_byte_is_no_number),
+        cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(utf16_is_named),
+        cmocka_unit_test(long_lines_and_many_rows_are_read),
+        cmocka_unit_test(every_failed_allocation_is_reported),
+        cmocka_unit_test(a_large_file_can_be_left),
+        cmocka_unit_test(other_formats_can_be_left),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

@@ -192,15 +192,17 @@ static void every_failed_allocation_is_reported(void **state) {
     fail_every_allocation("a.mtx");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(coordinates_become_sparse_rows),      TEST(duplicates_are_summed),
-        TEST(symmetric_ones_are_unfolded),         TEST(arrays_become_dense),
-        TEST(random_entries_find_their_places),    TEST(damage_is_named),
-        TEST(cells_of_a_10x_folder_are_samples),   TEST(incomplete_10x_folders_are_refused),
-        TEST(every_failed_allocation_is_reported),
+        cmocka_unit_test(coordinates_become_sparse_rows),
+        cmocka_unit_test(duplicates_are_summed),
+        cmocka_unit_test(symmetric_ones_are_unfolded),
+        cmocka_unit_test(arrays_become_dense),
+        cmocka_unit_test(random_entries_find_their_places),
+        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(cells_of_a_10x_folder_are_samples),
+        cmocka_unit_test(incomplete_10x_folders_are_refused),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

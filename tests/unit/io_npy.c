@@ -346,20 +346,18 @@ static void every_failed_allocation_is_reported(void **state) {
     fail_every_allocation("a.npy");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(all_types_and_byte_orders),
-        TEST(halves_of_every_kind),
-        TEST(versions_and_dimensions),
-        TEST(blocks_are_the_rows),
-        TEST(large_blocks_are_converted_in_pieces),
-        TEST(a_file_that_becomes_shorter_is_reported),
-        TEST(a_file_larger_than_memory_is_streamed),
-        TEST(damaged_headers_are_refused),
-        TEST(a_compressed_file_says_what_to_do),
-        TEST(every_failed_allocation_is_reported),
+        cmocka_unit_test(all_types_and_byte_orders),
+        cmocka_unit_test(halves_of_every_kind),
+        cmocka_unit_test(versions_and_dimensions),
+        cmocka_unit_test(blocks_are_the_rows),
+        cmocka_unit_test(large_blocks_are_converted_in_pieces),
+        cmocka_unit_test(a_file_that_becomes_shorter_is_reported),
+        cmocka_unit_test(a_file_larger_than_memory_is_streamed),
+        cmocka_unit_test(damaged_headers_are_refused),
+        cmocka_unit_test(a_compressed_file_says_what_to_do),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

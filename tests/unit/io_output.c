@@ -337,21 +337,21 @@ static void a_lock_is_of_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_temporary_file_is_told, enter, leave),
-        cmocka_unit_test_setup_teardown(the_old_file_stays_until_commit, enter, leave),
-        cmocka_unit_test_setup_teardown(abandoning_leaves_nothing, enter, leave),
-        cmocka_unit_test_setup_teardown(two_writers_do_not_meet, enter, leave),
-        cmocka_unit_test_setup_teardown(a_link_stays_and_its_file_is_replaced, enter, leave),
-        cmocka_unit_test_setup_teardown(written_again_it_takes_what_was_left, enter, leave),
-        cmocka_unit_test_setup_teardown(a_link_to_nothing_is_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_of_others_stays, enter, leave),
-        cmocka_unit_test_setup_teardown(a_lock_is_of_one, enter, leave),
-        cmocka_unit_test_setup_teardown(long_names_fit, enter, leave),
-        cmocka_unit_test_setup_teardown(places_that_take_no_file_are_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(an_unwritable_folder_is_refused, enter, leave),
-        cmocka_unit_test_setup_teardown(devices_and_pipes_are_written_directly, enter, leave),
-        cmocka_unit_test_setup_teardown(a_failed_commit_leaves_nothing, enter, leave),
-        cmocka_unit_test_setup_teardown(every_failed_allocation_is_reported, enter, leave),
+        cmocka_unit_test(the_temporary_file_is_told),
+        cmocka_unit_test(the_old_file_stays_until_commit),
+        cmocka_unit_test(abandoning_leaves_nothing),
+        cmocka_unit_test(two_writers_do_not_meet),
+        cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
+        cmocka_unit_test(written_again_it_takes_what_was_left),
+        cmocka_unit_test(a_link_to_nothing_is_refused),
+        cmocka_unit_test(a_file_of_others_stays),
+        cmocka_unit_test(a_lock_is_of_one),
+        cmocka_unit_test(long_names_fit),
+        cmocka_unit_test(places_that_take_no_file_are_refused),
+        cmocka_unit_test(an_unwritable_folder_is_refused),
+        cmocka_unit_test(devices_and_pipes_are_written_directly),
+        cmocka_unit_test(a_failed_commit_leaves_nothing),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

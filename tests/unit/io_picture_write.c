@@ -90,10 +90,10 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(levels, enter, leave),
-        cmocka_unit_test_setup_teardown(arrays, enter, leave),
-        cmocka_unit_test_setup_teardown(refusals, enter, leave),
-        cmocka_unit_test_setup_teardown(no_memory, enter, leave),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

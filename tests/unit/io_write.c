@@ -314,22 +314,20 @@ static void structs_of_another_size_are_refused(void **state) {
     assert_int_equal(files_here(), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_written_reads_back),
-        TEST(text_is_what_a_person_expects),
-        TEST(sparse_and_strided_rows_are_written),
-        TEST(wrong_use_is_refused),
-        TEST(every_failed_write_is_reported),
-        TEST(every_failed_allocation_is_reported_by_writers),
-        TEST(devices_take_text),
-        TEST(a_description_counts_and_sums),
-        TEST(a_description_of_many_blocks_is_that_of_one),
-        TEST(formats_are_known_by_their_bytes),
-        TEST(what_is_no_data_file_is_refused),
-        TEST(structs_of_another_size_are_refused),
+        cmocka_unit_test(what_is_written_reads_back),
+        cmocka_unit_test(text_is_what_a_person_expects),
+        cmocka_unit_test(sparse_and_strided_rows_are_written),
+        cmocka_unit_test(wrong_use_is_refused),
+        cmocka_unit_test(every_failed_write_is_reported),
+        cmocka_unit_test(every_failed_allocation_is_reported_by_writers),
+        cmocka_unit_test(devices_take_text),
+        cmocka_unit_test(a_description_counts_and_sums),
+        cmocka_unit_test(a_description_of_many_blocks_is_that_of_one),
+        cmocka_unit_test(formats_are_known_by_their_bytes),
+        cmocka_unit_test(what_is_no_data_file_is_refused),
+        cmocka_unit_test(structs_of_another_size_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

@@ -199,12 +199,12 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(defaults_are_pinned, enter, leave),
-        cmocka_unit_test_setup_teardown(formats, enter, leave),
-        cmocka_unit_test_setup_teardown(several_pictures, enter, leave),
-        cmocka_unit_test_setup_teardown(names_are_written, enter, leave),
-        cmocka_unit_test_setup_teardown(refusals, enter, leave),
-        cmocka_unit_test_setup_teardown(no_memory, enter, leave),
+        cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(several_pictures),
+        cmocka_unit_test(names_are_written),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

@@ -235,14 +235,14 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(defaults_are_pinned, enter, leave),
-        cmocka_unit_test_setup_teardown(bytes_of_a_wav, enter, leave),
-        cmocka_unit_test_setup_teardown(formats, enter, leave),
-        cmocka_unit_test_setup_teardown(times, enter, leave),
-        cmocka_unit_test_setup_teardown(loudness, enter, leave),
-        cmocka_unit_test_setup_teardown(lengths_that_lie, enter, leave),
-        cmocka_unit_test_setup_teardown(refusals, enter, leave),
-        cmocka_unit_test_setup_teardown(no_memory, enter, leave),
+        cmocka_unit_test(defaults_are_pinned),
+        cmocka_unit_test(bytes_of_a_wav),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(times),
+        cmocka_unit_test(loudness),
+        cmocka_unit_test(lengths_that_lie),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, enter, leave);
 }

@@ -562,24 +562,24 @@ static void a_forked_child_goes_on(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(codes_go_into_any_strides, setup, teardown),
-        cmocka_unit_test_setup_teardown(rebuilt_samples_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_coder_encodes_as_rb_encode_does, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_coder_takes_any_matrix, setup, teardown),
-        cmocka_unit_test_setup_teardown(coders_without_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stop_ends_a_coder, setup, teardown),
-        cmocka_unit_test_setup_teardown(models_go_through_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(codes_of_a_copy_are_the_same, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes_are_checked, setup, teardown),
-        cmocka_unit_test_setup_teardown(no_damaged_byte_is_taken, setup, teardown),
-        cmocka_unit_test_setup_teardown(parts_must_agree, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes_without_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(rows_end_as_the_callback_says, setup, teardown),
-        cmocka_unit_test_setup_teardown(fits_end_as_the_callback_says, setup, teardown),
-        cmocka_unit_test_setup_teardown(tasks_run_once_each, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_forked_child_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_from_codes_have_the_total, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_come_from_codes, setup, teardown),
+        cmocka_unit_test(codes_go_into_any_strides),
+        cmocka_unit_test(rebuilt_samples_too),
+        cmocka_unit_test(a_coder_encodes_as_rb_encode_does),
+        cmocka_unit_test(a_coder_takes_any_matrix),
+        cmocka_unit_test(coders_without_memory),
+        cmocka_unit_test(a_stop_ends_a_coder),
+        cmocka_unit_test(models_go_through_memory),
+        cmocka_unit_test(codes_of_a_copy_are_the_same),
+        cmocka_unit_test(bytes_are_checked),
+        cmocka_unit_test(no_damaged_byte_is_taken),
+        cmocka_unit_test(parts_must_agree),
+        cmocka_unit_test(bytes_without_memory),
+        cmocka_unit_test(rows_end_as_the_callback_says),
+        cmocka_unit_test(fits_end_as_the_callback_says),
+        cmocka_unit_test(tasks_run_once_each),
+        cmocka_unit_test(a_forked_child_goes_on),
+        cmocka_unit_test(samples_from_codes_have_the_total),
+        cmocka_unit_test(samples_come_from_codes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

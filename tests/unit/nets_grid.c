@@ -36,16 +36,6 @@ static rb_model *single(const char *point) {
     return net;
 }
 
-static void assert_same_net(const rb_model *a, const rb_model *b) {
-    for (int64_t i = 0; rb_model_array_name(a, i); i++) {
-        int64_t rows, cols;
-        const char *name = rb_model_array_name(a, i);
-        const double *x = rb_model_array(a, name, &rows, &cols);
-        assert_memory_equal(x, rb_model_array(b, name, NULL, NULL),
-                            (size_t)(rows * cols) * sizeof *x);
-    }
-}
-
 static void each_point_is_a_training(void **state) {
     (void)state;
     static const char *const points[POINTS] = {"rate=0.1 masking=0",  "rate=0.1 masking=0.25",
@@ -75,7 +65,7 @@ static void each_point_is_a_training(void **state) {
                     rb_grid_get(grid, chosen, "valid_error"));
     rb_model *net = rb_grid_take(grid), *alone = single(points[chosen]);
     assert_null(rb_grid_take(grid));
-    assert_same_net(net, alone);
+    fixture_same_arrays(net, alone);
     rb_model_free(net);
     rb_model_free(alone);
     rb_grid_free(grid);
@@ -88,7 +78,7 @@ static void assert_same_grid(rb_grid *a, rb_grid *b) {
             assert_true(rb_grid_get(a, i, names[c]) == rb_grid_get(b, i, names[c]));
     assert_int_equal(rb_grid_best(a), rb_grid_best(b));
     rb_model *x = rb_grid_take(a), *y = rb_grid_take(b);
-    assert_same_net(x, y);
+    fixture_same_arrays(x, y);
     rb_model_free(x);
     rb_model_free(y);
     rb_grid_free(a);

@@ -313,13 +313,10 @@ static void maxima_are_largest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(they_are_the_model, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_come_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(maxima_are_largest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(graphs_tell_their_shapes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(weights_may_be_turned_around, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(preparation_is_compared, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(others_are_refused, set_up, tear_down),
+        cmocka_unit_test(they_are_the_model),           cmocka_unit_test(files_come_back),
+        cmocka_unit_test(maxima_are_largest),           cmocka_unit_test(graphs_tell_their_shapes),
+        cmocka_unit_test(weights_may_be_turned_around), cmocka_unit_test(preparation_is_compared),
+        cmocka_unit_test(others_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

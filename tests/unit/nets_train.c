@@ -18,13 +18,7 @@ static rb_model *net_of(const char *text, const rb_labelled *with) {
 
 static void assert_same_net(const rb_model *a, const rb_model *b) {
     assert_int_equal(rb_model_iterations(a), rb_model_iterations(b));
-    for (int64_t i = 0; rb_model_array_name(a, i); i++) {
-        int64_t rows, cols;
-        const char *name = rb_model_array_name(a, i);
-        const double *x = rb_model_array(a, name, &rows, &cols);
-        assert_memory_equal(x, rb_model_array(b, name, NULL, NULL),
-                            (size_t)(rows * cols) * sizeof *x);
-    }
+    fixture_same_arrays(a, b);
     for (int64_t t = 0; t < rb_model_iterations(a); t++) {
         double x, y;
         rb_model_history(a, t, &x, NULL, NULL);
@@ -260,8 +254,7 @@ static void may_be_stopped(void **state) {
     assert_null(net);
     rb_context_clear_stop(ctx);
     rb_model *two = net_of("epochs=2", NULL);
-    assert_memory_equal(rb_model_array(two, "weights1", NULL, NULL),
-                        rb_model_array(part, "weights1", NULL, NULL), 16 * M * sizeof(double));
+    fixture_same_array(two, part, "weights1");
     rb_options_free(options);
     rb_model_free(part);
     rb_model_free(two);

@@ -141,9 +141,9 @@ static void no_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_curve_shows_its_numbers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_have_a_legend, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_memory, set_up, tear_down),
+        cmocka_unit_test(a_curve_shows_its_numbers),
+        cmocka_unit_test(lines_have_a_legend),
+        cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

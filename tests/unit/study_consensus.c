@@ -311,18 +311,9 @@ static rb_options *fit_options(rb_context *ctx, const char *method, const char *
     return options;
 }
 
-static void same_model(rb_context *ctx, const rb_model *a, const rb_model *b) {
-    const char *name;
-    (void)ctx;
+static void same_model(const rb_model *a, const rb_model *b) {
     assert_int_equal(rb_model_units(a), rb_model_units(b));
-    for (int64_t i = 0; (name = rb_model_array_name(a, i)); i++) {
-        int64_t rows, columns, others, beside;
-        const double *x = rb_model_array(a, name, &rows, &columns);
-        const double *y = rb_model_array(b, name, &others, &beside);
-        assert_int_equal(rows, others);
-        assert_int_equal(columns, beside);
-        assert_memory_equal(x, y, (size_t)(rows * columns) * sizeof *x);
-    }
+    fixture_same_arrays(a, b);
 }
 
 static const char *const rfn = "units=4 restarts=5 iterations=40 precision=float64 stability=0.6";
@@ -337,7 +328,7 @@ static void is_the_same_for_any_number_of_threads(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_ok(ctx, rb_context_set_threads(ctx, 1 + i));
         assert_ok(ctx, rb_fit_consensus(ctx, options, source, &models[i]));
-        same_model(ctx, models[0], models[i]);
+        same_model(models[0], models[i]);
     }
     assert_in_range(rb_model_units(models[0]), 1, 4);
     double *codes = fixture_codes(ctx, models[0], source);
@@ -417,8 +408,8 @@ static void goes_on_from_a_journal(void **state) {
     assert_ok(ctx, rb_fit_consensus(ctx, options, source, &again));
     assert_int_equal(stat(path, &after), 0);
     assert_int_equal(before.st_size, after.st_size); /* no fit was made */
-    same_model(ctx, plain, kept);
-    same_model(ctx, plain, again);
+    same_model(plain, kept);
+    same_model(plain, again);
     assert_ok(ctx, rb_options_set_integer(ctx, options, "iterations", 41));
     assert_int_equal(rb_fit_consensus(ctx, options, source, &other), RB_ERROR_ARGUMENT);
     assert_null(other);
@@ -480,7 +471,7 @@ static void stopped_late_it_is_one_of_all(void **state) {
         rb_context_on_progress(ctx, NULL, NULL);
         rb_context_clear_stop(ctx);
         assert_ok(ctx, err);
-        same_model(ctx, whole, stopped);
+        same_model(whole, stopped);
         rb_model_free(stopped);
     }
     rb_model_free(whole);
@@ -512,9 +503,9 @@ static void stopped_it_is_one_of_those_done(void **state) {
 
     assert_ok(ctx, rb_options_set_all(ctx, options, "restarts=3 refit=0"));
     assert_ok(ctx, rb_fit_consensus(ctx, options, source, &three));
-    same_model(ctx, stopped, three);
+    same_model(stopped, three);
     assert_ok(ctx, rb_rerun(ctx, stopped, NULL, source, NULL, &again));
-    same_model(ctx, stopped, again);
+    same_model(stopped, again);
     /* others than the first ones are named, and not made again */
     assert_ok(ctx, rb_model_set_attribute(ctx, stopped, "consensus_of_restarts", "some"));
     assert_int_equal(rb_rerun(ctx, stopped, NULL, source, NULL, &none), RB_ERROR_UNSUPPORTED);

@@ -432,19 +432,19 @@ static void refuses_parts_that_are_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(hands_over_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(hands_over_enough, setup, teardown),
-        cmocka_unit_test_setup_teardown(takes_groups_once_they_are_done, setup, teardown),
-        cmocka_unit_test_setup_teardown(begins_the_dearest_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(gives_the_first_error, setup, teardown),
-        cmocka_unit_test_setup_teardown(goes_on_from_a_journal, setup, teardown),
-        cmocka_unit_test_setup_teardown(cuts_off_what_is_half_written, setup, teardown),
-        cmocka_unit_test_setup_teardown(believes_no_damaged_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(keeps_what_is_behind_a_damaged_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(tells_what_is_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_other_results, setup, teardown),
-        cmocka_unit_test_setup_teardown(does_parts_that_merge, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses_parts_that_are_none, setup, teardown),
+        cmocka_unit_test(hands_over_in_order),
+        cmocka_unit_test(hands_over_enough),
+        cmocka_unit_test(takes_groups_once_they_are_done),
+        cmocka_unit_test(begins_the_dearest_first),
+        cmocka_unit_test(gives_the_first_error),
+        cmocka_unit_test(goes_on_from_a_journal),
+        cmocka_unit_test(cuts_off_what_is_half_written),
+        cmocka_unit_test(believes_no_damaged_result),
+        cmocka_unit_test(keeps_what_is_behind_a_damaged_result),
+        cmocka_unit_test(tells_what_is_lost),
+        cmocka_unit_test(refuses_other_results),
+        cmocka_unit_test(does_parts_that_merge),
+        cmocka_unit_test(refuses_parts_that_are_none),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

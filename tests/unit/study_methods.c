@@ -240,13 +240,13 @@ static void refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(puts_methods_on_one_scale, setup, teardown),
-        cmocka_unit_test_setup_teardown(gives_the_same_bits_on_any_threads, setup, teardown),
-        cmocka_unit_test_setup_teardown(does_without_folds, setup, teardown),
-        cmocka_unit_test_setup_teardown(says_what_is_left_out, setup, teardown),
-        cmocka_unit_test_setup_teardown(sums_up_what_differences_mean, setup, teardown),
-        cmocka_unit_test_setup_teardown(says_that_nothing_is_predicted, setup, teardown),
-        cmocka_unit_test_setup_teardown(refuses, setup, teardown),
+        cmocka_unit_test(puts_methods_on_one_scale),
+        cmocka_unit_test(gives_the_same_bits_on_any_threads),
+        cmocka_unit_test(does_without_folds),
+        cmocka_unit_test(says_what_is_left_out),
+        cmocka_unit_test(sums_up_what_differences_mean),
+        cmocka_unit_test(says_that_nothing_is_predicted),
+        cmocka_unit_test(refuses),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }

@@ -208,15 +208,14 @@ static void no_memory(void **state) {
 }
 
 int main(void) {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(gives_the_same_bits),
-        CASE(takes_only_what_a_fit_records),
-        CASE(stops_where_the_fit_did),
-        CASE(needs_the_same_start),
-        CASE(refuses_other_data),
-        CASE(compares_bits),
-        CASE(no_memory),
+        cmocka_unit_test(gives_the_same_bits),
+        cmocka_unit_test(takes_only_what_a_fit_records),
+        cmocka_unit_test(stops_where_the_fit_did),
+        cmocka_unit_test(needs_the_same_start),
+        cmocka_unit_test(refuses_other_data),
+        cmocka_unit_test(compares_bits),
+        cmocka_unit_test(no_memory),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each(tests, sizeof tests / sizeof *tests, setup, teardown);
 }
