@@ -21,6 +21,7 @@ static inline void assert_error(rb_context *ctx, rb_error err, rb_error code, co
 static inline bool allow_allocations(rb_context *ctx, int64_t count, rb_error err) {
     if (err && err != RB_ERROR_MEMORY)
         fail_msg("before %lld allocations: %s", (long long)count, rb_context_error(ctx));
+    if (!err && count < 2) fail_msg("the call allocates nothing");
     ctx->allocations_left = err ? count : -1;
     return err != RB_OK;
 }

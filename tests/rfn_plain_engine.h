@@ -215,9 +215,10 @@ static rb_error collect_plainly(rb_context *ctx, rfn_missing *f, const rfn_param
         rb_block_rows(block, i, (rb_dense){r.v, 1, r.m, r.m, RB_FLOAT64});
         set_precision(p, &r);
         for (int64_t j = 0, at = 0; j < l; j++) {
-            f->curvature[j] = fmax(f->curvature[j], r.precision[j * l + j]);
+            f->patterns.curvature[j] = fmax(f->patterns.curvature[j], r.precision[j * l + j]);
             for (int64_t c = 0; c <= j; c++, at++)
-                rb_dense_set(f->precisions, f->of[own], at, r.precision[j * l + c]);
+                rb_dense_set(f->patterns.precisions, f->patterns.of[own], at,
+                             r.precision[j * l + c]);
         }
         err = find_posterior(ctx, p, block, i, &r);
         for (int64_t j = 0; !err && j < l; j++) {

@@ -186,9 +186,7 @@ int64_t rfn_memory(const rb_problem *problem, const void *options) {
     double sums = rb_parts_bytes(rfn_parts, &shape, RB_PART_SUMS);
     double bytes = rb_parts_bytes(rfn_parts, &shape, 0);
     if (rfn_has_newton(problem, rfn)) bytes += rb_parts_bytes(rfn_cpu_parts, &shape, 0);
-    if (rfn_keeps_codes(problem, rfn)) bytes += rfn_persistent_bytes(&shape);
-    if (rfn_keeps_codes(problem, rfn) && !problem->sparse && !problem->device && !problem->missing)
-        bytes += rfn_listed_bytes(problem->type, problem->n_features, rfn->units);
+    if (rfn_keeps_codes(problem, rfn)) bytes += rfn_persistent_bytes(problem, &shape);
     bytes += (double)rb_type_size(problem->type) * l * l; /* after the last iteration */
     if (!problem->sparse) bytes += rb_moments_bytes(problem->type, problem->n_features, rfn->units);
     if (problem->missing) bytes += rfn_missing_bytes(problem, rfn->units);

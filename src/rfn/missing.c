@@ -49,8 +49,8 @@ rb_error rfn_missing_new(rb_context *ctx, const rfn_setup *setup, rfn_missing *f
     f->on = problem->missing;
     f->engine = problem->engine ? (const rfn_engine *)problem->engine : &rfn_engine_cpu;
     if (!f->on) return RB_OK;
-    f->of = rb_take(s, problem->own, sizeof *f->of);
-    f->curvature = rb_take(s, l, sizeof *f->curvature);
+    f->patterns.of = rb_take(s, problem->own, sizeof *f->patterns.of);
+    f->patterns.curvature = rb_take(s, l, sizeof *f->patterns.curvature);
     f->scale = rb_take(s, l, sizeof *f->scale);
     f->positive = rb_take(s, l, sizeof *f->positive);
     f->second = rb_take(s, m, sizeof *f->second);
@@ -129,17 +129,16 @@ rb_error rfn_missing_survey_end(rfn_missing *f) {
     }
     for (int64_t i = 0; i < n; i++) {
         f->count += rfn_key_begins(list, i);
-        f->of[list[i].sample] = (int32_t)(f->count - 1);
+        f->patterns.of[list[i].sample] = (int32_t)(f->count - 1);
     }
     f->firsts = rb_take(&f->scratch, f->count, sizeof *f->firsts);
     f->sizes = rb_take(&f->scratch, f->count, sizeof *f->sizes);
     rb_dense_take(&f->scratch, f->setup->problem.type, f->count,
-                  rfn_packed(f->setup->options.units), &f->precisions);
+                  rfn_packed(f->setup->options.units), &f->patterns.precisions);
     for (int64_t i = 0; !f->scratch.err && i < n; i++) {
-        int32_t pattern = f->of[list[i].sample];
+        int32_t pattern = f->patterns.of[list[i].sample];
         if (f->sizes[pattern]++ == 0) f->firsts[pattern] = list[i].sample;
     }
-    f->patterns = (rfn_patterns){f->precisions, f->of, f->curvature};
     rb_free(list);
     f->keyed = NULL;
     return f->scratch.err;
@@ -152,7 +151,7 @@ static int64_t first_pattern(rfn_missing *f, int64_t own, const rfn_piece *piece
     int64_t begin = -1;
     *count = 0;
     for (int64_t i = 0; i < piece->rows.rows; i++) {
-        int64_t pattern = f->of[own + i];
+        int64_t pattern = f->patterns.of[own + i];
         if (f->firsts[pattern] != own + i) continue;
         begin = begin < 0 ? pattern : begin;
         rb_dense mask = rb_dense_rows(f->masks, *count, 1);
@@ -171,7 +170,7 @@ static int64_t first_pattern(rfn_missing *f, int64_t own, const rfn_piece *piece
 void rfn_missing_begin(rfn_missing *f) {
     f->constant = 0;
     for (int64_t j = 0; f->on && j < f->setup->options.units; j++)
-        f->curvature[j] = 0;
+        f->patterns.curvature[j] = 0;
 }
 
 struct solving {
@@ -190,7 +189,7 @@ static void solve_pattern(void *arg, int64_t index, int worker) {
     double *square = f->squares + worker * room, *sides = square + l * l;
     const int64_t *order = s->order + s->starts[index];
     int64_t count = s->starts[index + 1] - s->starts[index];
-    rfn_unpack(f->precisions, f->of[s->own + order[0]], l, false, square, l);
+    rfn_unpack(f->patterns.precisions, f->patterns.of[s->own + order[0]], l, false, square, l);
     for (int64_t e = 0; e < count * l; e++)
         sides[e] = rb_dense_get(s->linear, order[e / l], e % l);
     if (!rb_solve_small(l, square, count, sides)) s->failed = true;
@@ -210,12 +209,13 @@ static int64_t sort_samples(rfn_missing *f, int64_t own, int64_t n, int64_t *ord
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = i;
-        for (; at > 0 && f->of[own + order[at - 1]] > f->of[own + i]; at--)
+        for (; at > 0 && f->patterns.of[own + order[at - 1]] > f->patterns.of[own + i]; at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
     for (int64_t i = 0; i < n; i++)
-        if (i == 0 || f->of[own + order[i]] != f->of[own + order[i - 1]]) starts[count++] = i;
+        if (i == 0 || f->patterns.of[own + order[i]] != f->patterns.of[own + order[i - 1]])
+            starts[count++] = i;
     starts[count] = n;
     return count;
 }
@@ -236,14 +236,14 @@ static void note_curvature(rfn_missing *f, rb_dense precisions) {
     for (int64_t g = 0; g < precisions.rows; g++) {
         for (int64_t j = 0; j < f->setup->options.units; j++) {
             double value = rb_dense_get(precisions, g, rfn_packed(j + 1) - 1);
-            f->curvature[j] = fmax(f->curvature[j], value);
+            f->patterns.curvature[j] = fmax(f->patterns.curvature[j], value);
         }
     }
 }
 
 void rfn_missing_collected(rb_context *ctx, rfn_missing *f, const rfn_sums *sums) {
     f->constant = sums->constant;
-    rb_comm_max(ctx, f->setup->options.units, f->curvature);
+    rb_comm_max(ctx, f->setup->options.units, f->patterns.curvature);
 }
 
 rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_parameters *parameters,
@@ -258,7 +258,7 @@ rb_error rfn_missing_collect(rb_context *ctx, rfn_missing *f, const rfn_paramete
             ctx, block, first, rb_smaller(block->n_samples - first, size), false, &f->piece);
         rb_dense q = rb_dense_rows(f->linear, 0, piece.rows.rows);
         int64_t pattern = first_pattern(f, own, &piece, false, &count);
-        rb_dense precisions = rb_dense_rows(f->precisions, pattern, count);
+        rb_dense precisions = rb_dense_rows(f->patterns.precisions, pattern, count);
         if (count > 0) {
             rfn_precisions(ctx, parameters, rb_dense_rows(f->masks, 0, count), &f->work,
                            precisions);
@@ -361,8 +361,8 @@ static rb_error add_covariances(rb_context *ctx, rfn_missing *f, const rfn_param
     for (int64_t at = 0; !err && at < count; at += size) {
         int64_t part = rb_smaller(count - at, size);
         rb_dense sigma = rb_dense_rows(f->covariances, 0, part);
-        err = rfn_covariances(ctx, rb_dense_rows(f->precisions, first + at, part), &f->work, sigma,
-                              f->log_dets);
+        err = rfn_covariances(ctx, rb_dense_rows(f->patterns.precisions, first + at, part),
+                              &f->work, sigma, f->log_dets);
         for (int64_t g = 0; !err && g < part; g++) {
             double samples = (double)f->sizes[first + at + g];
             sums->log_det += samples * f->log_dets[g];

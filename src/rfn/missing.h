@@ -13,13 +13,10 @@ typedef struct rfn_missing {
     const rfn_setup *setup;
     /* Of the survey: patterns of a group of samples, counted in the order of their first ones. */
     int64_t count;           /* of patterns */
-    int32_t *of;             /* of each sample */
     int64_t *firsts, *sizes; /* of each pattern: its first sample, how many have it */
     rfn_keyed *keyed;        /* the samples, while the survey lasts */
     /* Of an E-step. */
-    rb_dense precisions;   /* patterns x packed: P of each */
-    double *curvature;     /* l: the largest P_jj */
-    rfn_patterns patterns; /* these for the E-step */
+    rfn_patterns patterns; /* but for `of`, which is of the survey */
     double constant;       /* of a traced fit: sum of mu_p' Q */
     double *scale;         /* l: newton: what codes were divided by, and was one above 0? */
     bool *positive;

@@ -18,9 +18,9 @@
 
 /* Samples that lack values have a P of their own, which those that lack the same values share. */
 typedef struct rfn_patterns {
-    rb_dense precisions;     /* of each: the lower triangle of P, row by row */
-    const int32_t *of;       /* n: which one a sample has */
-    const double *curvature; /* l: the largest P_jj */
+    rb_dense precisions; /* of each: the lower triangle of P, row by row */
+    int32_t *of;         /* n: which one a sample has */
+    double *curvature;   /* l: the largest P_jj */
 } rfn_patterns;
 
 /* Units whose residuals are computed by one product, at most; samples that are one task. Fixed:

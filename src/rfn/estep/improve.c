@@ -95,7 +95,7 @@ static rb_error look_at_patterns(rb_context *ctx, rfn_persistent *p, const rfn_c
     rb_error err = rb_dense_new(ctx, RB_FLOAT64, l, l, &sum);
     for (int64_t g = 0; !err && g < p->missing.count; g++) {
         double value;
-        rfn_unpack(p->missing.precisions, g, l, true, sum.data, l);
+        rfn_unpack(p->missing.patterns.precisions, g, l, true, sum.data, l);
         rfn_add_multipliers(sum, codes->multipliers, p->dead, p->search.e_max);
         err = rb_smallest_eigenvalue(ctx, sum, &value);
         err = err ? err : rb_check_stop(ctx);

@@ -68,7 +68,7 @@ extern const rb_field rfn_persistent_fields[];
 rb_error rfn_persistent_new(rb_context *ctx, const rfn_setup *setup, const rb_shape *shape,
                             rfn_codes *codes, rfn_persistent *persistent);
 void rfn_persistent_free(rfn_persistent *persistent);
-double rfn_persistent_bytes(const rb_shape *shape);
+double rfn_persistent_bytes(const rb_problem *problem, const rb_shape *shape);
 
 /* Before the pass that collects Q; weighted: m x l, holds Psi^-1 W as long as the E-step lasts. */
 rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *persistent,

@@ -8,6 +8,8 @@
 
 enum { ONE, AT_ONCE, SAMPLES, SLICES, GROUPS, UNITS };
 
+static const double FEW = 0.3; /* of P, for lists of what is not 0 */
+
 static const rb_field fields[] = {
     {"residual", offsetof(rfn_work, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
@@ -78,7 +80,9 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
     rb_shape shape = shape_of(type, units, samples);
-    return rb_parts_bytes(work_parts, &shape, 0);
+    double entries = FEW * (double)units * (double)units;
+    return rb_parts_bytes(work_parts, &shape, 0) +
+           entries * (double)(rb_type_size(type) + sizeof(int32_t));
 }
 
 void rfn_work_free(rfn_work *work) {
@@ -147,10 +151,9 @@ static void product_of_lists(void *arg, int64_t slice, int worker) {
 
 rb_error rfn_list_hessian(rb_context *ctx, rfn_quadratic *problem, rfn_work *work) {
     enum { LEAST_UNITS = 64 };
-    const double few = 0.3;
     rb_dense p = problem->hessian;
     problem->listed = (rb_csr){0};
-    if (p.rows < LEAST_UNITS || (double)rb_dense_count(p) > few * (double)p.rows * (double)p.cols)
+    if (p.rows < LEAST_UNITS || (double)rb_dense_count(p) > FEW * (double)p.rows * (double)p.cols)
         return RB_OK;
     return rb_csr_compress(ctx, &work->listed, p, &problem->listed);
 }
