@@ -23,7 +23,7 @@ static void bash_command(FILE *file, const command *c) {
     if (strcmp(c->words, "help") == 0) return;
     fprintf(file, "    '%s')\n        case $before in\n", c->words);
     for (const rb_option *row = c->rows; row->name; row++) {
-        if (row->kind == RB_OPTION_CHOICE) {
+        if (row->choices) {
             fprintf(file, "        --%s) COMPREPLY=($(compgen -W '", row->name);
             bash_choices(file, row->choices);
             fputs("' -- \"$word\")); return ;;\n", file);
@@ -97,7 +97,7 @@ static void zsh_value(FILE *file, const rb_option *row) {
     if (row->kind == RB_OPTION_FLAG) return;
     fputs(":", file);
     put_zsh(file, row->argument ? row->argument : "VALUE");
-    if (row->kind == RB_OPTION_CHOICE) {
+    if (row->choices) {
         fputs(":(", file);
         bash_choices(file, row->choices);
         putc(')', file);

@@ -347,7 +347,7 @@ const command fit_command = {
         {{"A table with a row per feature and a column per sample",
           "fit METHOD table.tsv --transpose -k 10 -o model.h5"},
          {"Counts of single cells: equal totals, log, the 2000 most variable genes",
-          "fit METHOD cells.h5ad --totals 10k --log1p --top-variance 2000 -k 20 -o model.h5"},
+          "fit METHOD cells.h5ad --totals median --log1p --top-variance 2000 -k 20 -o model.h5"},
          {"The same numbers again, with a log for programs",
           "fit METHOD X.npy -k 50 --iterations 1000 --seed 1 --log-json log.jsonl "
           "-o model.h5"},

@@ -66,7 +66,7 @@ const command methods_command = {
     .groups = {rb_read_group, general_group},
     .examples = {{"Which method for a gene table?", "methods genes.tsv --transpose"},
                  {"Counts of cells with known types",
-                  "methods cells.h5ad --totals 10k --log1p --labels obs:louvain"},
+                  "methods cells.h5ad --totals median --log1p --labels obs:louvain"},
                  {"Two methods with 20 units", "methods X.npy --methods pca,ica -k 20 -o m.tsv"}},
     .reads = "labels",
     .check_output = table_check,

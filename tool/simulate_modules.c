@@ -78,7 +78,7 @@ const command simulate_cells_command = {
     .examples = {{"A type of one cell in a thousand",
                   "simulate cells --types 0.6,0.399,0.001 --seed 1 -o cells.h5ad --truth "
                   "truth.json"},
-                 {"Units for them", "fit rfn cells.h5ad --totals --log1p -k 5 -o model.h5"}},
+                 {"Units for them", "fit rfn cells.h5ad --totals median --log1p -k 5 -o model.h5"}},
     .writes = "output truth",
     .fixed = {"truth", "modules are written as JSON", ".json"},
     .check_output = rb_writer_check,

@@ -44,7 +44,8 @@ typedef struct rb_option {
     const char *fallback; /* the default, as text; NULL for a text that is not set */
     double minimum;       /* closed range of numbers; DBL_MIN means "above 0" */
     double maximum;
-    const char *choices;  /* "rms|sd|none", in the order of the enum */
+    const char *choices;  /* "rms|sd|none", in the order of the enum; of a NUMBER one word that may
+                           * stand in its place, which is INFINITY in the field, or NULL */
     const char *argument; /* how help names the value: "N", "RATE", "FILE" */
     const char *help;     /* without a full stop; other options are named with dashes */
     rb_option_level level;

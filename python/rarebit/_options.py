@@ -60,6 +60,8 @@ class Option:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
         if self.parameter in COUNTS:
             return "Union[int, str]"
+        if self.kind == Kind.NUMBER and self.choices:
+            return f'Union[float, Literal["{self.choices[0]}"]]'
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
                 Kind.VALUES: "Union[float, ArrayLike]",
                 Kind.SECONDS: "Union[float, str]"}[self.kind]
@@ -71,6 +73,8 @@ class Option:
             return "{" + ", ".join(f'"{choice}"' for choice in self.choices) + "}"
         if self.parameter in COUNTS:
             return "int, or a text"
+        if self.kind == Kind.NUMBER and self.choices:
+            return f'float or "{self.choices[0]}"'
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
                 Kind.VALUES: "float or array", Kind.SECONDS: "seconds, or a text"}[self.kind]
 

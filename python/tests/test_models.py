@@ -63,6 +63,15 @@ def test_what_is_loaded_has_its_parameters(X, tmp_path):
     assert np.array_equal(again.components_, fitted.components_)
 
 
+@quiet
+def test_totals_are_a_number_or_their_median(X):
+    counts = np.round(np.abs(X) * 9)
+    fitted = rarebit.RFN(3, iterations=6, totals="median", log1p=True).fit(counts)
+    total = float(np.median(counts.sum(axis=1)))
+    same = rarebit.RFN(3, iterations=6, totals=total, log1p=True).fit(counts)
+    assert np.array_equal(same.components_, fitted.components_)
+
+
 def test_models_come_from_fits_and_files(recwarn):
     for arguments in ((), (5,)):
         with pytest.raises(TypeError):

@@ -76,8 +76,10 @@ static bool parse_flag(const char *text, bool *value) {
            strcmp(text, "0") == 0;
 }
 
+/* A word in place of a number is infinite. */
 static bool within(const rb_option *row, double value) {
-    return value >= row->minimum && value <= row->maximum;
+    bool word = row->kind == RB_OPTION_NUMBER && row->choices && value == INFINITY;
+    return word || (value >= row->minimum && value <= row->maximum);
 }
 
 /* A value of any kind, laid out as its field. */
@@ -127,7 +129,9 @@ static bool parse(const rb_option *row, const char *text, any *value) {
     case RB_OPTION_INTEGER:
         return parse_integer(text, &value->integer);
     case RB_OPTION_NUMBER:
-        return rb_parse_number(text, &value->number);
+        value->number = INFINITY;
+        return (row->choices && strcmp(text, row->choices) == 0) ||
+               rb_parse_number(text, &value->number);
     case RB_OPTION_SECONDS:
         return rb_parse_seconds(text, &value->number, &has_unit);
     case RB_OPTION_CHOICE:
@@ -191,6 +195,9 @@ const char *rb_row_text(const rb_option *row, const void *fields, char *scratch)
         snprintf(scratch, RB_ROW_TEXT, "%lld", (long long)value.integer);
         break;
     case RB_OPTION_NUMBER:
+        if (row->choices && value.number == INFINITY) return row->choices;
+        rb_print_shortest(scratch, value.number);
+        break;
     case RB_OPTION_SECONDS:
         rb_print_shortest(scratch, value.number);
         break;
@@ -244,8 +251,11 @@ static void describe_numbers(const rb_option *row, char *buffer, size_t size) {
         rb_print(low, sizeof low, " of at least %.15g", row->minimum);
     if (row->maximum < (whole ? 9e18 : DBL_MAX))
         rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
-    snprintf(buffer, size, "%s%s%s%s", whole ? "a whole number" : "a number", low, high,
-             row->kind == RB_OPTION_VALUES ? ", or a file of numbers" : "");
+    snprintf(buffer, size, "%s%s%s%s%s", whole ? "a whole number" : "a number", low, high,
+             row->kind == RB_OPTION_VALUES ? ", or a file of numbers"
+             : row->choices                ? ", or "
+                                           : "",
+             row->choices ? row->choices : "");
 }
 
 void rb_options_range(const rb_option *row, char *buffer, size_t size) {

@@ -280,7 +280,7 @@ typedef struct rb_preprocess_options {
     int missing;   /* rb_missing: what to do with NaN; a feature's mean or median of the rest; or
                     * leave it to the method */
     double totals; /* scale each sample to this sum of values, none of which may be below 0;
-                    * 0: leave it */
+                    * 0: leave it; INFINITY: to the median of the sums, which a fit finds */
     bool log1p;    /* log(1 + x), after the totals; values must be above -1 */
     int centre_samples;   /* rb_centre_samples: what is subtracted from each sample, after log1p */
     int drop;             /* rb_drop: features that are not used */

@@ -122,7 +122,7 @@ static void remark_on_counts(rb_context *ctx, const struct fitting *f) {
         o->centre != RB_CENTRE_NONE) {
         rb_log(ctx, RB_LOG_INFO,
                "all values are whole numbers from 0 to %g, %.3g on average; if they are counts, "
-               "use `totals=10k` `log1p=true`",
+               "use `totals=median` `log1p=true`",
                f->largest, mean);
     }
 }
@@ -381,6 +381,20 @@ static rb_error begin_effects(rb_context *ctx, struct fitting *f, rb_regress_fit
     return rb_regress_fit_begin(ctx, p->regress, f->source, &f->share, &p->options, effects);
 }
 
+/* totals=median becomes a number. */
+static rb_error find_totals(rb_context *ctx, rb_source *source, const rb_share *share,
+                            double *totals) {
+    if (!isinf(*totals)) return RB_OK;
+    rb_error err = rb_median_total(ctx, source, share, totals);
+    if (err) return err;
+    if (*totals == 0) {
+        return rb_fail(ctx, RB_ERROR_DATA,
+                       "`totals` is 'median', but no sample has a total above 0; leave it out");
+    }
+    rb_log(ctx, RB_LOG_INFO, "totals: the median, %.10g", *totals);
+    return RB_OK;
+}
+
 /* What is wrong before a sample is read. */
 static rb_error check(rb_context *ctx, const rb_preprocess_options *options,
                       const rb_source *source) {
@@ -407,8 +421,11 @@ static rb_error fit(rb_context *ctx, const rb_preprocess_options *options, rb_so
     *out = NULL;
     rb_error err = check(ctx, &chosen, source);
     if (err) return err;
+    const rb_share share = rb_share_of(ctx, source, together);
+    err = find_totals(ctx, source, &share, &chosen.totals);
+    if (err) return err;
     rb_preprocess *p = rb_alloc_zero(ctx, 1, sizeof *p);
-    struct fitting f = {.p = p, .source = source, .share = rb_share_of(ctx, source, together)};
+    struct fitting f = {.p = p, .source = source, .share = share};
     rb_regress_fit effects = {0};
     if (p) {
         p->options = chosen;

@@ -1,6 +1,7 @@
-/* Medians and quartiles of features: passes over groups of features, as many as there is memory
- * for. Of several processes each holds the values of its own samples; a quantile of all is then
- * found by halving the numbers of float64 until enough values lie below, and is the same number. */
+/* Medians and quartiles of features, and the median of the samples' totals: passes over groups of
+ * features, as many as there is memory for. Of several processes each holds the values of its own
+ * samples; a quantile of all is then found by halving the numbers of float64 until enough values
+ * lie below, and is the same number. */
 #include "rows.h"
 
 #include <math.h>
@@ -251,37 +252,75 @@ static void take_memory(struct gathering *g, const rb_source *source, rb_scratch
     g->next = rb_take(memory, g->width, sizeof *g->next);
 }
 
+/* Of so many columns. */
+static rb_error find(struct gathering *g, rb_source *source, rb_collect_fn collect, int64_t count) {
+    int64_t width = g->width;
+    rb_scratch memory = {.ctx = g->ctx};
+    rb_pass pass = {
+        .source = source, .share = g->share, .options = g->options, .collect = collect, .user = g};
+    g->begin = rb_share_sample(g->share, g->share->first);
+    g->n = rb_share_sample(g->share, g->share->end) - g->begin;
+    take_memory(g, source, &memory);
+    rb_error err = rb_share_agree(g->ctx, g->share, memory.err);
+    for (; !err && g->first < count; g->first += g->width) {
+        g->width = rb_smaller(count - g->first, width);
+        err = find_some(g, &pass);
+    }
+    rb_dense_free(&g->columns);
+    rb_error end_err = rb_scratch_end(&memory);
+    return err ? err : end_err;
+}
+
 rb_error rb_quantiles_find(rb_context *ctx, rb_source *source, const rb_share *share,
                            const rb_preprocess_options *options, const rb_regress_fit *effects,
                            rb_quantiles *quantiles) {
     int64_t m = source->n_features, width = COLUMN_BYTES / (int64_t)sizeof(double) / share->most;
-    width = width < 1 ? 1 : width > m ? m : width;
-    int64_t begin = rb_share_sample(share, share->first), end = rb_share_sample(share, share->end);
     struct gathering g = {.ctx = ctx,
                           .share = share,
                           .options = options,
                           .effects = effects,
                           .quantiles = quantiles,
-                          .width = width,
-                          .begin = begin,
-                          .n = end - begin};
-    rb_scratch memory = {.ctx = ctx};
-    rb_pass pass = {
-        .source = source, .share = share, .options = options, .collect = gather, .user = &g};
-    take_memory(&g, source, &memory);
-    rb_error err = rb_share_agree(ctx, share, memory.err);
-    for (; !err && g.first < m; g.first += g.width) {
-        g.width = rb_smaller(m - g.first, width);
-        err = find_some(&g, &pass);
+                          .width = width < 1 ? 1 : rb_smaller(width, m)};
+    return find(&g, source, gather, m);
+}
+
+/* ---- totals of samples ---- */
+
+/* A sample without a total is as one whose value is missing. */
+static void add_some(void *arg, int64_t index, int worker) {
+    const struct gathering *g = arg;
+    int64_t end = rb_smaller((index + 1) * TILE, g->rows->n_samples);
+    for (int64_t i = index * TILE; i < end; i++) {
+        const rb_row row = rb_row_of(g->rows, i);
+        double total = rb_row_total(&row);
+        bool there = total > 0 && isfinite(total);
+        rb_dense_set(g->columns, 0, g->first_row - g->begin + i, there ? total : NAN);
     }
-    rb_dense_free(&g.columns);
-    rb_error end_err = rb_scratch_end(&memory);
-    return err ? err : end_err;
+}
+
+static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t first) {
+    struct gathering *g = user;
+    g->rows = rows;
+    g->first_row = first;
+    rb_parallel(ctx, (rows->n_samples + TILE - 1) / TILE, add_some, g);
+}
+
+rb_error rb_median_total(rb_context *ctx, rb_source *source, const rb_share *share,
+                         double *median) {
+    const rb_preprocess_options as_is = {.missing = RB_MISSING_OMIT};
+    rb_quantiles found = {0};
+    struct gathering g = {
+        .ctx = ctx, .share = share, .options = &as_is, .quantiles = &found, .width = 1};
+    rb_error err = find(&g, source, add_rows, 1);
+    *median = found.median;
+    return err;
 }
 
 int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
                              int64_t n_features) {
     bool medians = options->centre == RB_CENTRE_MEDIAN || options->centre == RB_CENTRE_AUTO;
     double columns = (double)n_samples * (double)n_features * sizeof(double);
-    return medians ? (int64_t)fmin(columns, COLUMN_BYTES) : 0;
+    int64_t totals = isinf(options->totals) ? n_samples * (int64_t)sizeof(double) : 0;
+    int64_t features = medians ? (int64_t)fmin(columns, COLUMN_BYTES) : 0;
+    return totals > features ? totals : features;
 }

@@ -91,12 +91,18 @@ static double level_of(const rb_row *row, int how) {
     return there % 2 ? middle : (ranked(row, there / 2 - 1) + middle) / 2;
 }
 
+double rb_row_total(const rb_row *row) {
+    double total = 0;
+    for (int64_t e = 0; e < row->count; e++)
+        total += isfinite(row->values[e]) ? row->values[e] : 0;
+    return total;
+}
+
 rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row) {
     rb_row_level lost = {0};
     double factor = 1;
     if (options->totals > 0) {
-        for (int64_t e = 0; e < row->count; e++)
-            lost.total += isfinite(row->values[e]) ? row->values[e] : 0;
+        lost.total = rb_row_total(row);
         factor = lost.total == 0 ? 1 : options->totals / lost.total;
     }
     if (options->totals > 0 || options->log1p) transform_all(options, factor, row);

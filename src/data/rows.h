@@ -30,6 +30,8 @@ typedef struct rb_row_level {
 static inline bool rb_levels_samples(const rb_preprocess_options *options) {
     return options->totals > 0 || options->centre_samples != RB_CENTRE_SAMPLES_NONE;
 }
+/* The sum of the values that are there. */
+double rb_row_total(const rb_row *row);
 /* Scales the row to its total, takes log1p and centres it, as the options say. A total of 0 leaves
  * the row. */
 rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row);
@@ -208,5 +210,7 @@ typedef struct rb_quantiles {
 rb_error rb_quantiles_find(rb_context *ctx, rb_source *source, const rb_share *share,
                            const rb_preprocess_options *options, const rb_regress_fit *effects,
                            rb_quantiles *quantiles);
+/* The median of the samples' totals, of those above 0; 0 where none is. */
+rb_error rb_median_total(rb_context *ctx, rb_source *source, const rb_share *share, double *median);
 
 #endif

@@ -65,6 +65,7 @@ const char *rb_model_flaw(const rb_model *model) {
         {p->selected || m == p->n_input, "the selection of features is missing"},
         {ascends(p->selected, m, p->n_input),
          "the selected features do not ascend within the input"},
+        {isfinite(p->options.totals), "the total of the preprocessing is no number"},
         {are_above(p->centre, m, -INFINITY), "a centre of the preprocessing is not finite"},
         {are_above(p->scale, m, 0), "a scale of the preprocessing is not above 0, or not finite"},
         {are_above(p->fill, m, -INFINITY), "a filling of missing values is not finite"},

@@ -45,7 +45,7 @@ awk -F '\t' -v OFS='\t' 'NR == 41 { kept = $0; sub(/^[^\t]*/, "", kept) }
 runs counts.tsv
 tells "counts: whole numbers"
 fits "--log1p"
-fits "--totals"
+fits "--totals median"
 across counts.tsv >across.tsv
 runs across.tsv
 tells "200 samples x 765 features, transposed"

@@ -61,18 +61,34 @@ awk 'BEGIN { srand(2); for (i = 0; i < 20; i++) for (j = 0; j < 6; j++)
 awk '{ for (j = 1; j <= NF; j++) printf "%d%s", $j % 256, j < NF ? "\t" : "\n" }' counts.tsv >bytes.tsv
 awk '{ for (j = 1; j <= NF; j++) printf "%.1f%s", $j + .5, j < NF ? "\t" : "\n" }' counts.tsv >halves.tsv
 expect 0 fit rfn counts.tsv -k 2 --iterations 3 --restarts 2 --seed 1 -o m.h5
-once "use --totals 10k --log1p"
+once "use --totals median --log1p"
 for most in 20 60 255; do
     awk -v most=$most 'BEGIN { for (i = 0; i < 20; i++) for (j = 0; j < 6; j++)
         printf "%d%s", i + j == 9 ? most : (i * j) % 3, j < 5 ? "\t" : "\n" }' >to$most.tsv
 done
 expect 0 fit rfn to60.tsv -k 2 --iterations 3 --seed 1 -o m.h5
-once "use --totals 10k --log1p"
-for use in "counts.tsv --totals 10k --log1p" "counts.tsv --log1p" bytes.tsv halves.tsv to20.tsv to255.tsv; do
+once "use --totals median --log1p"
+for use in "counts.tsv --totals median --log1p" "counts.tsv --log1p" bytes.tsv halves.tsv to20.tsv to255.tsv; do
     # shellcheck disable=SC2086 # words
     expect 0 fit rfn $use -k 2 --iterations 3 --seed 1 -o m.h5
-    unsaid "--totals 10k"
+    unsaid "--totals median"
 done
+
+# The median total is told, and is the number that the model has.
+for total in median "$(awk '{ total = 0; for (j = 1; j <= 6; j++) total += $j; print total }' counts.tsv |
+    sort -n | awk '{ at[NR] = $1 } END { print (at[10] + at[11]) / 2 }')"; do
+    expect 0 fit rfn counts.tsv --totals "$total" --log1p -k 2 --iterations 3 --seed 1 -o "$total.h5"
+    [ "$total" != median ] || cp err said
+    expect 0 encode "$total.h5" to60.tsv -o "$total.npy" -q
+    expect 0 info "$total.h5" --json
+    grep -o '"totals": [^,}]*' out >"$total.txt"
+done
+grep -qx "totals: the median, $total" said || fail "not said: $total: $(cat said)"
+same median.txt "$total.txt"
+same median.npy "$total.npy"
+sed 's/[1-9]/0/g' counts.tsv >zeros.tsv
+expect 1 fit rfn zeros.tsv --totals median -k 2 -o m.h5
+once "--totals is 'median', but no sample has a total above 0"
 
 # A sigmoid is never 0.
 expect 0 fit rfn named.tsv -k 5 --activation sigmoid --preset paper --iterations 100 --seed 1 -o m.h5

@@ -29,6 +29,7 @@ awk 'BEGIN {
 }' >counts.tsv
 again fit rfn counts.tsv --missing-words '?' --missing median --totals 10k --log1p --scale sd \
     --top-variance 8 -k 3 --tolerance 1e-3 --trace --iterations 50 --seed 1
+again fit rfn counts.tsv --missing-words '?' --missing mean --totals median --log1p -k 3 --restarts 2 --iterations 20 --seed 1
 again fit linca counts.tsv --missing-words '?' --missing omit -k 3 --iterations 5 --seed 1
 for method in linca nmf-et mca; do
     again fit $method B.npy -k 5 --iterations 6 --seed 3

@@ -57,6 +57,7 @@ tells "beyond noise"
 expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p -o p.tsv
 head -1 p.tsv | grep -q "beyond_noise	choice	data$" || fail "header: $(head -1 p.tsv)"
 breaks "--permutations cannot be used with --totals" select rfn X.npy --permutations 19 --totals 100
+breaks "--permutations cannot be used with --totals" select rfn X.npy --permutations 19 --totals median
 
 # Numbers of options are read from their files.
 study="select rfn X.npy --units 2 --restarts 1 --folds 2 --iterations 30 --seed 1"

@@ -23,6 +23,10 @@ static const struct prepare_case cases[] = {
     {.name = "totals, sparse",
      .sparse = true,
      .o = {.totals = 100, .log1p = true, .centre = RB_CENTRE_MEAN, .scale = RB_SCALE_SD}},
+    {.name = "median total, sparse",
+     .sparse = true,
+     .lacks = true,
+     .o = {.totals = INFINITY, .missing = RB_MISSING_MEAN, .log1p = true}},
     {.name = "medians, sparse", .sparse = true, .o = {.centre = RB_CENTRE_MEDIAN}},
     {.name = "filled by means",
      .lacks = true,
@@ -105,6 +109,7 @@ static void keep(const rb_preprocess *p, double *result) {
     *to++ = p->checksum;
     *to++ = (double)p->n_filled;
     *to++ = p->options.centre;
+    *to++ = p->options.totals;
     to = put(to, p->centre, m);
     to = put(to, p->scale, m);
     to = put(to, p->fill, m);

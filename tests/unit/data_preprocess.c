@@ -573,7 +573,7 @@ static void no_memory(void **state) {
     rb_source_free(fixture_source(ctx, table, N, M, &forms[0]));
     rb_source_free(fixture_sparse(ctx, table, N, M, &forms[1]));
     rb_preprocess_options o = {.missing = RB_MISSING_MEDIAN,
-                               .totals = 50,
+                               .totals = INFINITY,
                                .log1p = true,
                                .top_variance = 3,
                                .centre = RB_CENTRE_MEDIAN,

@@ -28,6 +28,12 @@ test_that("sparse matrices give the bits of each other, by rows and by columns",
   expect_identical(rownames(predict(a)), rownames(x))
 })
 
+test_that("totals are a number, or the median of those of the samples", {
+  x <- counts()
+  a <- fit(x, totals = "median", log1p = TRUE)
+  expect_identical(arrays(a), arrays(fit(x, totals = median(rowSums(x)), log1p = TRUE)))
+})
+
 test_that("other kinds of the package Matrix stay sparse, or dense", {
   skip_if_not_installed("Matrix")
   x <- counts()
