@@ -37,6 +37,8 @@ typedef struct rb_powers {
 void rb_powers_add(rb_powers *powers, double size);
 /* What the best block of so many samples and features of white noise has. */
 double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
+/* What a unit that is fitted to noise has at most, about (scores.c). */
+double rb_fit_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features);
 /* Has a unit hardly more than one sample? */
 bool rb_is_single(const rb_powers *codes);
 /* Do so many samples have a unit, and so evenly, as have a mirror of modules? */
@@ -125,6 +127,7 @@ typedef struct rb_modules_input {
     bool chances;           /* codes are those that units are on, as in an rbm: 1/2 says nothing */
     bool sparse_loadings;
     bool sparse_codes;   /* the method sees to it that codes are mostly 0 */
+    bool recurring;      /* units are those of a consensus */
     double resting;      /* rb_resting_samples */
     const double *scale; /* n_units: fabia's factors are codes times it; NULL: another method */
     /* Hands the codes (n_samples x n_units) to fn block by block, as rb_encode does. */

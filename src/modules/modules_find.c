@@ -79,6 +79,7 @@ static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
         .chances = rb_has_chances(model),
         .sparse_loadings = rb_has_sparse_loadings(model),
         .sparse_codes = model->method->sparser,
+        .recurring = rb_model_array(model, "stability", NULL, NULL),
         .resting = rb_resting_samples(model, kept->source->n_samples),
         .scale = rb_code_scale(model),
         .walk = give_rows,

@@ -23,6 +23,7 @@
 #include <math.h>
 
 static const double SPARE = 0.1, FEW_FEATURES = 100, SINGLE = 0.95;
+static const double FITTED = 24, MOST_FITTED = 0.6;
 
 void rb_powers_add(rb_powers *p, double size) {
     double square = size * size;
@@ -62,6 +63,12 @@ static double choices(double some, double all) {
 double rb_block_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features) {
     return pow(sqrt(rows) + sqrt(columns), 2) + 2 * choices(rows, (double)n_samples) +
            2 * choices(columns, (double)n_features);
+}
+
+double rb_fit_of_noise(double rows, int64_t n_samples, double columns, int64_t n_features) {
+    double of_samples = 2 * rows + 2 * choices(rows, (double)n_samples);
+    double share = fmin(log((double)n_samples * (double)n_features) / FITTED, MOST_FITTED);
+    return share * pow(sqrt(of_samples) + sqrt(2 * choices(columns, (double)n_features)), 2);
 }
 
 bool rb_is_single(const rb_powers *codes) {

@@ -7,9 +7,14 @@
  *     t_i = sum_k b_k y_ik / |b|,  v_i = (sum_k y_ik^2 - t_i^2) / m
  *     T > 0,  T^2 > 3/4 B,  r = (sum z)^2 / sum z^2,  c = (sum |b|)^2 / sum b^2
  * B (role.c) is what the best block of r samples and c features of white noise has. z and b are the
- * best ones of other values, so units of noise have less: with 3/4 at most one set of noise in
- * twenty has a module (docs/measurements/modules.md). Scores have no long tails; so r counts more
- * samples than (sum z^2)^2 / sum z^4 does. v_i is the noise of a sample.
+ * best ones of other values, so units of noise have less: with 3/4 at most one consensus of noise
+ * in twenty has a module (docs/measurements/modules.md). Scores have no long tails; so r counts
+ * more samples than (sum z^2)^2 / sum z^4 does. v_i is the noise of a sample.
+ *
+ * In a single fit, whose units need not recur, samples and features are chosen for each other:
+ * there T^2 > f S, too, where S is about what Chevet's inequality allows, and f what fits of noise
+ * have of it, the more the larger the data:
+ *     S = ((2 r + 2 r log(n / r))^(1/2) + (2 c log(m / c))^(1/2))^2,  f = min(log(n m) / 24, 0.6)
  *
  * y_ik is the mean of the normal quantiles of (r - 3/8) / (s + 1/4) over the ranks r that equal
  * values share (G. Blom, "Statistical estimates and transformed beta-variables", 1958). A mean has
@@ -33,6 +38,7 @@ struct rb_scores {
     double *below;                          /* of each rank: the quantiles before it, summed */
     const int64_t *index;                   /* of the units in the model */
     double *means;                          /* of their codes */
+    bool recurring;                         /* the units, in many fits */
     rb_dense loadings;                      /* b / |b|, features x units */
     rb_powers *of_loadings;
     double *sums;          /* of each unit: of (z - mean z) t / v^(1/2) */
@@ -143,6 +149,7 @@ static void sort_feature(void *arg, int64_t k, int worker) {
 
 rb_error rb_scores_begin(rb_context *ctx, rb_scores *s, const rb_modules_input *input,
                          const bool *belongs) {
+    s->recurring = input->recurring;
     for (int64_t j = 0; j < s->n_units; j++) {
         rb_powers *p = &s->of_loadings[j];
         for (int64_t k = 0; k < s->n_features; k++) {
@@ -210,6 +217,8 @@ double rb_scores_share(const rb_scores *s, int64_t j, const rb_powers *z) {
     const rb_powers *b = &s->of_loadings[j];
     double squares = z->square - z->size * z->size / (double)s->n_samples;
     if (!(s->sums[j] > 0 && squares > 0)) return 0;
-    double noise = rb_block_of_noise(number_of(z), s->n_samples, number_of(b), s->n_features);
-    return s->sums[j] * s->sums[j] / squares / (OF_NOISE * noise);
+    double r = number_of(z), c = number_of(b);
+    double noise = OF_NOISE * rb_block_of_noise(r, s->n_samples, c, s->n_features);
+    if (!s->recurring) noise = fmax(noise, rb_fit_of_noise(r, s->n_samples, c, s->n_features));
+    return s->sums[j] * s->sums[j] / squares / noise;
 }

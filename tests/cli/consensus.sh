@@ -37,6 +37,13 @@ says "units are no modules (spare or background)"
 expect 0 modules noise.h5 noise.tsv -q
 grep -q "(spare)" out || fail "$command: $(cat out)"
 
+# A single fit of noise of many features has no module either.
+awk 'BEGIN { srand(3); for (i = 1; i <= 100; i++) { for (k = 1; k <= 2000; k++)
+    printf "%.3f%s", rand() + rand() + rand() + rand(), k < 2000 ? "\t" : "\n" } }' >wide.tsv
+expect 0 fit rfn wide.tsv -k 10 --seed 1 -o wide.h5 -q
+expect 0 modules wide.h5 wide.tsv -o wide.gmt
+says "0 modules, and"
+
 # Of models that are there, with codes and without.
 expect 0 consensus m1.h5 m2.h5 m3.h5 --data X.npy -o merged.h5
 says "units of 3 models"
