@@ -347,8 +347,23 @@ static void promote_significant(const permute_options *options, rb_modules *modu
     }
 }
 
+/* Adjusted over the living units the smallest p-value may do for several at once alone. */
+static void tell_of_few(rb_context *ctx, const study *s, const double *values) {
+    double living = 0, most = 1 / s->options.significant;
+    for (int64_t u = 0; u < s->units; u++)
+        living += values[u] > DEAD;
+    double together = ceil(living * most / (1 + (double)s->done) - 1e-9);
+    if (together <= 1) return;
+    rb_log(ctx, RB_LOG_WARNING,
+           "by %lld permutations a false discovery rate of %g is reached only where at least %.0f "
+           "of the %.0f living units reach it together; for one alone take `permutations=%.0f`",
+           (long long)s->done, s->options.significant, together, living,
+           ceil(living * most - 1 - 1e-9));
+}
+
 /* After a stop there may be too few permutations to tell. */
-static void keep_significant(rb_context *ctx, const study *s, rb_modules *modules) {
+static void keep_significant(rb_context *ctx, const study *s, const double *values,
+                             rb_modules *modules) {
     const permute_options *options = &s->options;
     int64_t before = rb_modules_called(modules);
     bool family = options->error_rate == BY_FAMILY;
@@ -366,6 +381,7 @@ static void keep_significant(rb_context *ctx, const study *s, rb_modules *module
     rb_log(ctx, RB_LOG_INFO, "%lld of %lld modules have a %s of at most %g",
            (long long)modules->count, (long long)before,
            family ? "family-wise p-value" : "false discovery rate", options->significant);
+    if (!family && modules->count < before) tell_of_few(ctx, s, values);
 }
 
 /* ---- all of it ---- */
@@ -508,7 +524,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
         scratch.err = judge_all(ctx, s, values, modules);
         if (!scratch.err) promote_significant(&s->options, modules);
         if (!scratch.err) compare_stability(ctx, s, modules);
-        if (!scratch.err && s->options.significant > 0) keep_significant(ctx, s, modules);
+        if (!scratch.err && s->options.significant > 0) keep_significant(ctx, s, values, modules);
     }
     rb_rotation_free(s->rotation);
     rb_matrix_free(s->folded);

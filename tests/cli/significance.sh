@@ -49,6 +49,10 @@ says "modules have a family-wise p-value of at most 0.05"
 kept=$(awk -F '\t' 'NR > 1 && $9 <= 0.05 && $13 == "module" { print $2 }' all.tsv | sort -u | wc -l)
 says "$kept modules in some.gmt"
 
+# By the false discovery rate 19 permutations may tell of several units together alone.
+expect 0 modules m.h5 X.npy --permutations 19 --significant 0.05 --error-rate fdr
+says "of the 6 living units reach it together; for one alone take --permutations 119"
+
 # Parts for several machines, and the whole.
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 1/2 -o part.tsv
 says "this part is complete; the modules are"
