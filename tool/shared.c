@@ -171,11 +171,18 @@ static bool is_taken(const rb_model *model, const rb_source *source) {
     return false;
 }
 
+/* How the data of the fit were read, unless the call says how; or NULL. */
+static const char *as_fitted(const invocation *call, const rb_model *model, const char *option) {
+    char name[64];
+    snprintf(name, sizeof name, READING_ATTRIBUTE "%s", option);
+    return model && !option_was_given(call, option) ? rb_model_attribute(model, name) : NULL;
+}
+
 /* Data lie as those of the fit did, unless the call says how, or only the other way is taken. */
-static rb_error open_as_fitted(const invocation *call, const rb_model *model, const char *path,
-                               rb_source **source, bool *turned) {
-    const char *was = model ? rb_model_attribute(model, READING_ATTRIBUTE "transpose") : NULL;
-    *turned = was && strcmp(was, "true") == 0 && !option_was_given(call, "transpose");
+static rb_error open_turned(const invocation *call, const rb_model *model, const char *path,
+                            rb_source **source, bool *turned) {
+    const char *was = as_fitted(call, model, "transpose");
+    *turned = was && strcmp(was, "true") == 0;
     if (*turned) {
         rb_error err = rb_options_set(call->ctx, call->options, "transpose", "true");
         err = err ? err : rb_open(call->ctx, path, call->options, source);
@@ -188,11 +195,38 @@ static rb_error open_as_fitted(const invocation *call, const rb_model *model, co
     return rb_open(call->ctx, path, call->options, source);
 }
 
+/* And from the data set of the fit, where the file has it; dataset: that, or NULL. */
+static rb_error open_as_fitted(const invocation *call, const rb_model *model, const char *path,
+                               rb_source **source, bool *turned, const char **dataset) {
+    *dataset = as_fitted(call, model, "dataset");
+    if (*dataset) {
+        rb_error err = rb_options_set(call->ctx, call->options, "dataset", *dataset);
+        err = err ? err : open_turned(call, model, path, source, turned);
+        rb_error unset = rb_options_unset(call->ctx, call->options, "dataset");
+        if (!err || unset) return err ? err : unset;
+        *dataset = NULL;
+    }
+    return open_turned(call, model, path, source, turned);
+}
+
+static void tell_dataset(const invocation *call, const rb_model *model, const rb_source *source,
+                         const char *dataset) {
+    char text[1280];
+    const char *was = as_fitted(call, model, "dataset");
+    if (dataset) report("read is '%s', as in the fit; if it is not meant, use --dataset", dataset);
+    if (dataset || !was || strcmp(rb_source_format(source), "hdf5") != 0) return;
+    snprintf(text, sizeof text,
+             "the fit read '%s', which the file has not: what is read is its usual matrix", was);
+    report_log(RB_LOG_WARNING, text, NULL);
+}
+
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source) {
     bool turned;
-    rb_error err = open_as_fitted(call, model, path, source, &turned);
+    const char *dataset;
+    rb_error err = open_as_fitted(call, model, path, source, &turned, &dataset);
     if (err) return err;
+    tell_dataset(call, model, *source, dataset);
     bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),

@@ -246,7 +246,7 @@ const rb_option_group *layer_group(void);
 rb_error cut_layers(const invocation *call, rb_model **model);
 
 /* Opens data with the call's reading options and says "N samples x M features"; model: what they
- * are for, or NULL. Where its fit was given --transpose, so are they. */
+ * are for, or NULL. Where its fit was given --transpose or --dataset, so are they. */
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
                    rb_source **source);
 /* The reading options that were given, as a command line has them, each behind a blank. */

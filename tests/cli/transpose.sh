@@ -1,4 +1,4 @@
-# A model whose data were transposed takes them again, and others, without --transpose.
+# A model whose data were transposed, or a data set of a file, takes them again, and others, without the option.
 . "$SOURCE/tests/cli/lib/lib.sh"
 
 awk 'BEGIN { srand(5); print "id\ta\tb\tc\td"; for (i = 0; i < 30; i++)
@@ -37,4 +37,20 @@ for file in rows across; do
     expect 0 encode n.h5 $file.npy -o $file.codes.npy -q
 done
 same rows.codes.npy across.codes.npy
+
+# What was read of an HDF5 file is read again, where it is there and nothing else is named.
+expect 0 fit rfn rows.tsv -k 4 --preset paper --seed 1 -o four.h5 -q
+expect 0 encode four.h5 rows.h5ad -o coded.h5ad -q
+expect 0 fit rfn coded.h5ad --dataset obsm/X_rfn -k 2 --seed 1 -o d.h5 -q
+expect 0 encode d.h5 coded.h5ad --dataset obsm/X_rfn -o given.tsv -q
+expect 0 encode d.h5 coded.h5ad -o codes.tsv
+says "read is 'obsm/X_rfn', as in the fit; if it is not meant, use --dataset"
+same given.tsv codes.tsv
+expect 0 encode d.h5 coded.h5ad --dataset X -o codes.tsv
+! grep -q "as in the fit" err || fail "--dataset X: $(cat err)"
+cmp -s given.tsv codes.tsv && fail "--dataset X is not heeded"
+expect 0 encode d.h5 rows.h5ad -o codes.tsv -q
+says "the fit read 'obsm/X_rfn', which the file has not"
+expect 0 encode d.h5 rows.npy -o codes.tsv
+! grep -q "obsm" err || fail "rows.npy: $(cat err)"
 finish
