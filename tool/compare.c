@@ -29,7 +29,22 @@ static void tell_correlations(const correlations *c) {
     if (c->any) report("their loadings have correlations of %.2f to %.2f", c->low, c->high);
 }
 
-static int tell_models(invocation *call, const rb_replication *r) {
+/* Units of the other model that live and are nobody's partner. */
+static int64_t count_left(const rb_replication *r, const rb_model *other) {
+    int64_t rows = 0, columns = 0, left = 0;
+    const double *loadings = rb_model_array(other, "loadings", &rows, &columns);
+    for (int64_t u = 0; loadings && u < columns; u++) {
+        bool lives = false, paired = false;
+        for (int64_t k = 0; k < rows; k++)
+            lives = lives || loadings[k * columns + u] != 0;
+        for (int64_t j = 0; j < r->n_units; j++)
+            paired = paired || r->units[j].partner == u;
+        left += lives && !paired;
+    }
+    return left;
+}
+
+static int tell_models(invocation *call, const rb_replication *r, const rb_model *other) {
     table_answer answer = {
         .table = rb_replication_table(r),
         .key = "units",
@@ -59,6 +74,10 @@ static int tell_models(invocation *call, const rb_replication *r) {
                  "units of noise come back as well"
                : "");
     tell_correlations(&found);
+    int64_t left = count_left(r, other);
+    if (left)
+        report("%lld living unit%s of the other model without a partner", (long long)left,
+               left == 1 ? "" : "s");
     return status;
 }
 
@@ -79,7 +98,7 @@ static int compare_models(invocation *call) {
     rb_error err = rb_model_load(call->ctx, call->arguments[0], &first);
     err = err ? err : rb_model_load(call->ctx, call->arguments[1], &second);
     err = err ? err : rb_compare_models(call->ctx, first, second, call->options, &replication);
-    status = err ? report_failure(call->ctx, err) : tell_models(call, &replication);
+    status = err ? report_failure(call->ctx, err) : tell_models(call, &replication, second);
     rb_replication_clear(&replication);
     rb_model_free(second);
     rb_model_free(first);

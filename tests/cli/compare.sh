@@ -89,6 +89,10 @@ expect 0 fit rfn one.tsv -k 3 --preset paper --iterations 80 --seed 2 -o three.h
 expect 0 compare three.h5 two.h5 -o three.tsv -q
 awk -F'\t' 'NR > 1 && $2 == "NA" { without++; if ($4 != "NA") bad++ }
     END { exit !(without == 1 && !bad) }' three.tsv || fail "a unit without a partner has a p: $(cat three.tsv)"
+expect 0 compare two.h5 three.h5
+says "1 living unit of the other model without a partner"
+expect 0 compare three.h5 two.h5
+! grep -q "without a partner" err || fail "no unit is left over: $(cat err)"
 expect 2 compare one.h5 two.h5 --transpose
 says "--transpose does nothing with two models"
 expect 2 compare one.h5 one.tsv two.tsv --signs ignore
