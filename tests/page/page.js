@@ -222,7 +222,7 @@ async function answers(browser) {
   check(/Fits of 3 numbers of units .*: (\d+ units? stable in fits of \d|the rule could pick none)/.test(await page.locator("#select ~ p").first().innerText()), "what select says");
   check((await page.locator("#select ~ .two svg").count()) >= 8, "curves of select");
   const consensus = await open(browser, "consensus");
-  check(/Every module is in at least [6-9][0-9] % of the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
+  check(/Every module has a stability of at least 0\.[6-9][0-9]* in the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
   const stability = await cellsOf(consensus, overview, 5);
   check(stability.length > 5 && stability.every((share) => Number(share) >= 0.6 && Number(share) <= 1), "stability: " + stability);
   await consensus.close();

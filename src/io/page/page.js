@@ -153,7 +153,7 @@ function summary() {
   }
   if (called.some((m) => m.stability !== undefined)) {
     const share = Math.min(...called.map((m) => m.stability ?? 1));
-    tests.push(`${n === 1 ? "it" : "every module"} is in at least ${Math.floor(100 * share)} % of the ${attribute("consensus_models") ?? ""} models of the consensus`);
+    tests.push(`${n === 1 ? "it" : "every module"} has a stability of at least ${(Math.floor(1000 * share) / 1000).toFixed(3)} in the ${attribute("consensus_models") ?? ""} models of the consensus`);
   }
   if (called.some((m) => m.p_family !== undefined)) {
     const count = called.filter((m) => m.p_family <= 0.05).length;
@@ -209,7 +209,7 @@ function moduleInside(m) {
   const place = m.none ? `is ${none[m.none]}. It is no module, and is not counted.` : `ranks ${m.rank + 1} of ${called.length} (score: ${number(m.score)} nats).`;
   const told = [`Unit ${m.name} ${place} It ties ${plural(m.n_samples, "sample")} to ${plural(m.n_features, "feature")}, of which ${all ? "" : "among those listed "}${whole(up)} ${up === 1 ? "is" : "are"} up and ${whole(m.features.length - up)} down.`];
   if (m.class?.class) told.push(`${m.class.overlap} of its ${m.class.module_size} samples with a class are ${m.class.class}, a class of ${m.class.class_size} (corrected p ${ofLog(m.class.log10_p_value_adjusted)}).`);
-  if (m.stability !== undefined) told.push(`${Math.round(100 * m.stability)} % of the models of the consensus have it.`);
+  if (m.stability !== undefined) told.push(`Its stability is ${m.stability.toFixed(3)}: the share of the models of the consensus that have it, each by how similar its unit is.`);
   if (m.p_family !== undefined) told.push(`The chance of such a unit among all units of permuted or rotated data is ${number(m.p_family)}, of permuted data alone ${number(m.p_permuted)}.`);
   const members = (side, name) => {
     const weights = m[side.slice(0, -1) + "_weights"], listed = m[side].length, count = m["n_" + side];
