@@ -140,7 +140,8 @@ static const rb_table_column class_columns[] = {
     {"unit", "unit", NULL, "the number of the unit in the model", RB_VALUE_INTEGER,
      .value = class_unit},
     {"class", "class", NULL,
-     "the class that is most enriched; none where p is above 0.05 or the AUC is not above 0.5",
+     "the class that is most enriched; none where p is above 0.05, the AUC is not above 0.5, or "
+     "less than a quarter of the module is of it",
      RB_VALUE_TEXT, .value = class_name},
     {"module_size", "samples", NULL, "samples of the module that have a class", RB_VALUE_INTEGER,
      offsetof(rb_enrichment_row, module_size)},

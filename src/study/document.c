@@ -77,7 +77,8 @@ const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
         if (strcmp(rb_covariates_group(d->labels, 0, g), row->class_name) == 0)
             best = d->aucs.rows[g * d->aucs.n_units + m->unit].auc;
     best = negative ? 1 - best : best;
-    bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5;
+    bool bears = row->class_name && row->log10_p_value_adjusted <= log10(0.05) && best > 0.5 &&
+                 row->precision >= 0.25;
     if (bears) *auc = best;
     return bears ? row->class_name : NULL;
 }

@@ -213,4 +213,14 @@ expect 0 fit rfn twins.npy -k 20 --preset biclustering --iterations 100 --restar
 expect 0 modules twins.h5 twins.npy --truth twins.truth.json
 says "rule test, since the loadings are sparse"
 awk '/consensus score/ { exit !($3 > 0.5) }' out || fail "twins cost a module its features: $(cat out)"
+# A class that is less than a quarter of a module is not its name, however enriched.
+expect 0 modules twins.h5 twins.npy -o twins.tsv -q
+unit=$(sed -n '2p' twins.tsv | cut -f 2)
+for some in 5:- 3:few; do
+    awk -F '\t' -v some="${some%:*}" '$1 == "0" && $4 == "sample" && n++ % some == 0 { few[$6] }
+        END { print "class"; for (i = 0; i < 1000; i++) print i in few ? "few" : "rest" }' twins.tsv >classes.txt
+    expect 0 modules twins.h5 twins.npy --labels classes.txt -q
+    awk -v unit="$unit" -v name="${some#*:}" '$1 == unit && $NF == name && $(NF - 1) < -2 { found = 1 }
+        /^$/ { exit } END { exit !found }' out || fail "$command: $(cat out)"
+done
 finish
