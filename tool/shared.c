@@ -216,7 +216,7 @@ static void tell_dataset(const invocation *call, const rb_model *model, const rb
     if (dataset) report("read is '%s', as in the fit; if it is not meant, use --dataset", dataset);
     if (dataset || !was || strcmp(rb_source_format(source), "hdf5") != 0) return;
     snprintf(text, sizeof text,
-             "the fit read '%s', which the file has not: what is read is its usual matrix", was);
+             "the fit read '%s', which this file lacks: its usual matrix is read instead", was);
     report_log(RB_LOG_WARNING, text, NULL);
 }
 

@@ -53,7 +53,8 @@ rb_error factors_add_cross(rb_context *ctx, const rb_block *block, rb_dense m, r
 rb_error factors_add_moments(rb_context *ctx, const rb_block *block, rb_dense m, rb_dense u,
                              rb_dense s);
 /* S += V'V, features x features, lower triangle. */
-rb_error factors_add_second(rb_context *ctx, rb_csr_memory *columns, const rb_block *block, rb_dense s);
+rb_error factors_add_second(rb_context *ctx, rb_csr_memory *columns, const rb_block *block,
+                            rb_dense s);
 /* K = V V', samples x samples, lower triangle. */
 rb_error factors_gram(rb_context *ctx, rb_csr_memory *columns, const rb_block *block, rb_dense k);
 

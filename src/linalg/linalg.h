@@ -137,8 +137,9 @@ static inline int64_t rb_band_size(struct bands bands, int64_t index) {
  * little, and where it gets none it tries again for ever. RB_ERROR_MEMORY. */
 rb_error rb_blas_need_memory(rb_context *ctx, int64_t bytes);
 
-/* Around calls of BLAS and LAPACK that may take threads: it runs on the calling thread, whatever the program has
- * asked the BLAS for, which is then as it was. Any thread; what enter gives goes to leave. */
+/* Around calls of BLAS and LAPACK that may take threads: it runs on the calling thread, whatever
+ * the program has asked the BLAS for, which is then as it was. Any thread; what enter gives goes
+ * to leave. */
 int rb_blas_enter(void);
 void rb_blas_leave(int of_thread);
 

@@ -347,7 +347,7 @@ static void promote_significant(const permute_options *options, rb_modules *modu
     }
 }
 
-/* Adjusted over the living units the smallest p-value may do for several at once alone. */
+/* Of many living units the least p-value may not pass for one module alone. */
 static void tell_of_few(rb_context *ctx, const study *s, const double *values) {
     double living = 0, most = 1 / s->options.significant;
     for (int64_t u = 0; u < s->units; u++)

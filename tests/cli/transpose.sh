@@ -50,7 +50,7 @@ expect 0 encode d.h5 coded.h5ad --dataset X -o codes.tsv
 ! grep -q "as in the fit" err || fail "--dataset X: $(cat err)"
 cmp -s given.tsv codes.tsv && fail "--dataset X is not heeded"
 expect 0 encode d.h5 rows.h5ad -o codes.tsv -q
-says "the fit read 'obsm/X_rfn', which the file has not"
+says "the fit read 'obsm/X_rfn', which this file lacks"
 expect 0 encode d.h5 rows.npy -o codes.tsv
 ! grep -q "obsm" err || fail "rows.npy: $(cat err)"
 finish
