@@ -103,6 +103,7 @@ static rb_error import_net(const invocation *call, const char *path) {
     rb_error err = rb_model_load(call->ctx, option_text(call, "like"), &like);
     err = err ? err : rb_net_read(call->ctx, call->arguments[0], like, &net);
     err = err ? err : rb_model_set_attribute(call->ctx, net, "imported_from", call->arguments[0]);
+    record.alike = like;
     err = err ? err : save_fit(call, net, &record, path);
     rb_model_free(net);
     rb_model_free(like);

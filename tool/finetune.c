@@ -205,7 +205,7 @@ static int finetune(invocation *call, watch *w, const output *out, rb_model **ne
     int status = err ? report_failure(call->ctx, err) : fit_log_begin(&w->log);
     if (!status) {
         bool none = strcmp(call->arguments[0], "none") == 0;
-        fit_record record = {call->arguments[1], none ? NULL : call->arguments[0]};
+        fit_record record = {call->arguments[1], none ? NULL : call->arguments[0], in.start};
         err = (option_text(call, "grid") ? train_grid : train)(call, w, &in, net);
         err = err ? err : save_fit(call, *net, &record, out->path);
         status = report_failure(call->ctx, err);

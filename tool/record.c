@@ -48,10 +48,13 @@ static rb_error record_reading(const invocation *call, rb_model *model, const fi
     if (!err && record->init) err = rb_model_set_attribute(call->ctx, model, "init", record->init);
     for (const rb_option *row = rb_read_group()->rows; !err && row->name; row++) {
         char name[64], value[1024];
-        if (!option_was_given(call, row->name)) continue;
         snprintf(name, sizeof name, READING_ATTRIBUTE "%s", row->name);
-        rb_options_get(call->options, row->name, value, sizeof value);
-        err = rb_model_set_attribute(call->ctx, model, name, value);
+        const char *was = record->alike ? rb_model_attribute(record->alike, name) : NULL;
+        if (option_was_given(call, row->name)) {
+            rb_options_get(call->options, row->name, value, sizeof value);
+            was = value;
+        }
+        if (was) err = rb_model_set_attribute(call->ctx, model, name, was);
     }
     return err;
 }

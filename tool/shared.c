@@ -195,29 +195,24 @@ static rb_error open_turned(const invocation *call, const rb_model *model, const
     return rb_open(call->ctx, path, call->options, source);
 }
 
-/* And from the data set of the fit, where the file has it; dataset: that, or NULL. */
+/* And of HDF5 from the data set of the fit; dataset: that, or NULL. */
 static rb_error open_as_fitted(const invocation *call, const rb_model *model, const char *path,
                                rb_source **source, bool *turned, const char **dataset) {
     *dataset = as_fitted(call, model, "dataset");
-    if (*dataset) {
-        rb_error err = rb_options_set(call->ctx, call->options, "dataset", *dataset);
-        err = err ? err : open_turned(call, model, path, source, turned);
-        rb_error unset = rb_options_unset(call->ctx, call->options, "dataset");
-        if (!err || unset) return err ? err : unset;
-        *dataset = NULL;
+    if (!*dataset) return open_turned(call, model, path, source, turned);
+    rb_error err = rb_options_set(call->ctx, call->options, "dataset", *dataset);
+    err = err ? err : open_turned(call, model, path, source, turned);
+    rb_error unset = rb_options_unset(call->ctx, call->options, "dataset");
+    if (!err || unset) return err ? err : unset;
+    if (err != RB_ERROR_ARGUMENT) {
+        char text[1280];
+        snprintf(text, sizeof text, "the fit read '%s'; to read another one use --dataset",
+                 *dataset);
+        report_log(RB_LOG_WARNING, text, NULL);
+        return err;
     }
+    *dataset = NULL; /* other files have none */
     return open_turned(call, model, path, source, turned);
-}
-
-static void tell_dataset(const invocation *call, const rb_model *model, const rb_source *source,
-                         const char *dataset) {
-    char text[1280];
-    const char *was = as_fitted(call, model, "dataset");
-    if (dataset) report("read is '%s', as in the fit; if it is not meant, use --dataset", dataset);
-    if (dataset || !was || strcmp(rb_source_format(source), "hdf5") != 0) return;
-    snprintf(text, sizeof text,
-             "the fit read '%s', which this file lacks: its usual matrix is read instead", was);
-    report_log(RB_LOG_WARNING, text, NULL);
 }
 
 rb_error open_data(const invocation *call, const rb_model *model, const char *path,
@@ -226,7 +221,7 @@ rb_error open_data(const invocation *call, const rb_model *model, const char *pa
     const char *dataset;
     rb_error err = open_as_fitted(call, model, path, source, &turned, &dataset);
     if (err) return err;
-    tell_dataset(call, model, *source, dataset);
+    if (dataset) report("'%s' is read, as in the fit; to read another one use --dataset", dataset);
     bool unsure = !option_was_given(call, "transpose") && may_lie_either_way(model, *source);
     report("%lld samples x %lld features%s", (long long)rb_source_samples(*source),
            (long long)rb_source_features(*source),

@@ -321,9 +321,11 @@ typedef struct fit_files {
 rb_error read_fit_files(rb_context *ctx, rb_options *options, fit_files *files);
 void free_fit_files(fit_files *files);
 
-/* Files as they were named: the data, the model to start from; NULL: there is none. */
+/* Files as they were named: the data, the model to start from; and that whose data lie as these.
+ * NULL: there is none. */
 typedef struct fit_record {
     const char *data, *init;
+    const rb_model *alike;
 } fit_record;
 
 /* What reading options that were given are recorded as, before their name. */

@@ -22,7 +22,8 @@ rb_error rb_refuse_preprocess(rb_context *ctx, const char *option);
 rb_error rb_fit_restart(rb_context *ctx, const rb_options *options, rb_source *source,
                         int64_t restart, rb_model **model);
 
-/* The samples of a source that a fit with these options sees: rb_source_thin. */
+/* The samples of a source that a fit with these options sees, and of all processes together:
+ * rb_source_thin. */
 rb_error rb_fit_thin(rb_context *ctx, const rb_options *options, bool together, rb_source **source,
                      rb_source **owned);
 

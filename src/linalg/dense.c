@@ -63,6 +63,12 @@ int64_t rb_dense_count(rb_dense a) {
     return count;
 }
 
+double rb_dense_share(rb_dense a, int64_t every) {
+    a.rows = (a.rows + every - 1) / every;
+    a.ld *= every;
+    return a.rows * a.cols > 0 ? (double)rb_dense_count(a) / (double)(a.rows * a.cols) : 0;
+}
+
 bool rb_dense_is_finite(rb_dense a) {
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t j = 0; j <= i; j++)

@@ -82,10 +82,11 @@ static inline void rb_dense_set(rb_dense a, int64_t row, int64_t col, double val
 /* Copies, converting the type where it differs; shapes must agree. */
 void rb_dense_copy(rb_dense from, rb_dense to);
 void rb_dense_zero(rb_dense a);
-/* Is the lower triangle of a square matrix? */
+/* Are all values of the lower triangle of a square matrix finite? */
 bool rb_dense_is_finite(rb_dense a);
-/* Values that are not 0. */
+/* Values that are not 0; and their share, by each `every`th row. */
 int64_t rb_dense_count(rb_dense a);
+double rb_dense_share(rb_dense a, int64_t every);
 /* to = from', of one type, or float64 as float32. */
 void rb_dense_transpose(rb_dense from, rb_dense to);
 /* Writes the lower triangle of a square matrix over its upper one; or rows of a band of it. */

@@ -13,7 +13,7 @@ enum { SAMPLES = 64, UNITS = 512, ROWS = 64 };
  * of V do not begin with a line of the cache; and U' costs as much as some samples. U'
  * and S are read and written for each list: they are to stay in the last cache. */
 static const double FEW = 0.3;
-enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512, MOST_BYTES = 1 << 23 };
+enum { LEAST_UNITS = 32, LEAST_SAMPLES = 512, MOST_BYTES = 1 << 23, EVERY = 32 };
 
 /* What a worker has: M compressed by samples, and by units; and some columns of U', as rows. */
 struct lists {
@@ -109,19 +109,11 @@ double rb_moments_bytes(rb_type type, int64_t features, int64_t units) {
     return units >= LEAST_UNITS && size * l * (m + l / 2) <= MOST_BYTES ? size * l * m : 0;
 }
 
-/* Of the values of M, by some of the samples. */
-static double share_not_0(rb_dense m) {
-    enum { EVERY = 32 };
-    m.rows = (m.rows + EVERY - 1) / EVERY;
-    m.ld *= EVERY;
-    return (double)rb_dense_count(m) / (double)(m.rows * m.cols);
-}
-
 rb_error rb_moments_of_codes(rb_context *ctx, double alpha, rb_dense v, rb_dense m, rb_dense u,
                              rb_dense s) {
     struct moments f = {.ctx = ctx, .alpha = alpha, .v = v, .m = m, .u = u, .s = s};
     bool lists = m.rows >= LEAST_SAMPLES && rb_moments_bytes(m.type, v.cols, m.cols) > 0;
-    double share = lists ? share_not_0(m) : 1;
+    double share = lists ? rb_dense_share(m, EVERY) : 1;
     if (share > FEW) {
         rb_moments_parallel(ctx, alpha, v, m, u, s);
         return RB_OK;

@@ -216,22 +216,26 @@ rb_error rfn_posterior_compute(rb_context *ctx, const rfn_parameters *parameters
     return err;
 }
 
-/* All samples have its error: sums of many features would be long ones. */
+/* Its error is that of every sample: features are summed some at a time, for one long sum rounds
+ * more. */
 void rfn_offset(const rb_context *ctx, const double *shift, rb_dense filter, const void *bias,
                 void *row) {
     enum { COLUMNS = 256, ROWS = 64 };
-    double part[COLUMNS]; /* or floats */
+    union {
+        float of_float[COLUMNS];
+        double of_double[COLUMNS];
+    } part;
     size_t size = rb_type_size(filter.type);
     memcpy(row, bias, (size_t)filter.cols * size);
     for (int64_t j = 0; shift && j < filter.cols; j += COLUMNS) {
         int64_t columns = rb_smaller(filter.cols - j, COLUMNS);
         for (int64_t k = 0; k < filter.rows; k += ROWS) {
             int64_t rows = rb_smaller(filter.rows - k, ROWS);
-            memset(part, 0, sizeof part);
+            memset(&part, 0, sizeof part);
             rb_kernels_of(ctx)->of[filter.type].add_rows(
                 columns, rows, shift + k, rb_dense_part(filter, k, rows, j, columns).data,
-                filter.ld, part);
-            rb_axpy(ctx, filter.type, columns, -1, part, (char *)row + (size_t)j * size);
+                filter.ld, &part);
+            rb_axpy(ctx, filter.type, columns, -1, &part, (char *)row + (size_t)j * size);
         }
     }
 }

@@ -51,8 +51,8 @@ static rb_error begin(rb_context *ctx, void *state) {
         rfn_is_factored(&fit->setup.problem, fit->setup.options.units, persists);
     err = rfn_posterior_compute(ctx, &fit->parameters, fit->scratch.work, &fit->posterior);
     if (!err && persists) {
-        err = rb_comm_agree(ctx, rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters,
-                                                      &fit->posterior, fit->scratch.work));
+        err = rfn_persistent_begin(ctx, &fit->persistent, &fit->parameters, &fit->posterior,
+                                   fit->scratch.work);
         fit->persistent.wants_means =
             !rfn_goes_on(&fit->setup, &fit->progress) || !fit->codes.filled;
     }

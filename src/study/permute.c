@@ -347,7 +347,7 @@ static void promote_significant(const permute_options *options, rb_modules *modu
     }
 }
 
-/* Of many living units the least p-value may not pass for one module alone. */
+/* With many living units even the least p-value may be too large for one module alone. */
 static void tell_of_few(rb_context *ctx, const study *s, const double *values) {
     double living = 0, most = 1 / s->options.significant;
     for (int64_t u = 0; u < s->units; u++)
@@ -355,8 +355,8 @@ static void tell_of_few(rb_context *ctx, const study *s, const double *values) {
     double together = ceil(living * most / (1 + (double)s->done) - 1e-9);
     if (together <= 1) return;
     rb_log(ctx, RB_LOG_WARNING,
-           "by %lld permutations a false discovery rate of %g is reached only where at least %.0f "
-           "of the %.0f living units reach it together; for one alone take `permutations=%.0f`",
+           "with %lld permutations a false discovery rate of %g takes at least %.0f of the %.0f "
+           "living units together; for a single one use `permutations=%.0f`",
            (long long)s->done, s->options.significant, together, living,
            ceil(living * most - 1 - 1e-9));
 }

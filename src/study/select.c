@@ -168,7 +168,7 @@ static rb_error check_permutations(rb_context *ctx, const select_plan *plan) {
             "0.05",
             permutations, FEWEST);
     }
-    return strcmp(totals, "0") == 0
+    return strcmp(totals, "median") != 0 && strtod(totals, NULL) == 0
                ? RB_OK
                : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                          "`permutations` cannot be used with `totals`, since permuted samples have "

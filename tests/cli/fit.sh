@@ -70,6 +70,12 @@ expect 0 fit rfn -k 2 --iterations 2 --seed 1 -o dash.h5 -q -- -X.npy
 # A warm start goes on; a tolerance stops.
 expect 0 fit rfn X.npy -k 5 --iterations 5 --seed 1 --init model.h5 -o warm.h5
 exists warm.h5
+awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) { for (k = 0; k < 6; k++) printf "%d ", 9 * rand(); print "" } }' >depths.tsv
+expect 0 fit rfn depths.tsv -k 2 --totals median --iterations 3 --seed 1 -o depths.h5 -q
+expect 0 fit rfn depths.tsv -k 2 --totals median --iterations 3 --seed 1 --init depths.h5 -o warm.h5 -q
+expect 2 fit rfn depths.tsv -k 2 --totals 7 --init depths.h5 -o none.h5
+expect 2 fit rfn X.npy -k 2 --totals median --init model.h5 -o none.h5
+rm depths.tsv depths.h5
 expect 2 fit rfn X.npy -k 6 --init model.h5 -o none.h5
 says "--units is 6, but the model to start from has 5 units"
 expect 2 fit rfn X.npy -k 5 --init model.h5 --scale sd -o none.h5

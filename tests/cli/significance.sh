@@ -51,7 +51,7 @@ says "$kept modules in some.gmt"
 
 # By the false discovery rate 19 permutations may tell of several units together alone.
 expect 0 modules m.h5 X.npy --permutations 19 --significant 0.05 --error-rate fdr
-says "of the 6 living units reach it together; for one alone take --permutations 119"
+says "of the 6 living units together; for a single one use --permutations 119"
 
 # Parts for several machines, and the whole.
 expect 0 modules m.h5 X.npy --permutations 19 --checkpoint j --part 1/2 -o part.tsv

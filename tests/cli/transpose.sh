@@ -44,13 +44,19 @@ expect 0 encode four.h5 rows.h5ad -o coded.h5ad -q
 expect 0 fit rfn coded.h5ad --dataset obsm/X_rfn -k 2 --seed 1 -o d.h5 -q
 expect 0 encode d.h5 coded.h5ad --dataset obsm/X_rfn -o given.tsv -q
 expect 0 encode d.h5 coded.h5ad -o codes.tsv
-says "read is 'obsm/X_rfn', as in the fit; if it is not meant, use --dataset"
+says "'obsm/X_rfn' is read, as in the fit; to read another one use --dataset"
 same given.tsv codes.tsv
 expect 0 encode d.h5 coded.h5ad --dataset X -o codes.tsv
 ! grep -q "as in the fit" err || fail "--dataset X: $(cat err)"
 cmp -s given.tsv codes.tsv && fail "--dataset X is not heeded"
-expect 0 encode d.h5 rows.h5ad -o codes.tsv -q
-says "the fit read 'obsm/X_rfn', which this file lacks"
+# A net remembers what its layers were fitted to.
+awk -F '\t' 'NR > 1 { print $1 "\t" (NR < 12 ? "a" : "b") }' rows.tsv | sed '1i sample\tclass' >classes.tsv
+expect 0 finetune d.h5 coded.h5ad --labels classes.tsv --epochs 2 --seed 1 -o net.h5 -q
+expect 0 predict net.h5 coded.h5ad -o classes-again.tsv
+says "'obsm/X_rfn' is read, as in the fit"
+expect 1 encode d.h5 rows.h5ad -o codes.tsv
+says "there is no 'obsm/X_rfn' in the file"
+says "the fit read 'obsm/X_rfn'; to read another one use --dataset"
 expect 0 encode d.h5 rows.npy -o codes.tsv
 ! grep -q "obsm" err || fail "rows.npy: $(cat err)"
 finish

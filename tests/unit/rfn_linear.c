@@ -146,8 +146,15 @@ static void products_of_listed_p(void **state) {
             for (int64_t s = 0; s < N; s++)
                 rb_dense_set(codes, j, s, fmax(0, rb_draw_normal(&draws)));
         }
+        rb_dense own = problem.hessian, zeros; /* whose lists are not those of the next P */
+        assert_ok(ctx, rb_dense_new(ctx, type, l, l, &zeros));
+        problem.hessian = zeros;
+        assert_ok(ctx, rfn_list_hessian(ctx, &problem, &work));
+        assert_int_equal(problem.listed.rows, i < 4 ? l : 0);
+        problem.hessian = own;
         assert_ok(ctx, rfn_list_hessian(ctx, &problem, &work));
         assert_int_equal(problem.listed.rows, i < 2 ? l : 0);
+        rb_dense_free(&zeros);
         int64_t units[SOME];
         for (int u = 0; u < SOME; u++)
             units[u] = which[u] % l;

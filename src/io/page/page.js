@@ -145,7 +145,7 @@ function summary() {
   const tests = [];
   if (D.classes) {
     const count = called.filter((m) => m.class?.class).length;
-    tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p ≤ 0.05, corrected for all tries; AUC above 0.5; a quarter of the samples)`);
+    tests.push(`${few(count)} ${be(count)} enriched in one of the ${plural(D.classes.names.length, "known class").replace("classs", "classes")} (p ≤ 0.05, corrected for all tries; AUC above 0.5; at least a quarter of the module)`);
   }
   if (D.sets) {
     const count = called.filter((m) => m.set?.log10_fdr <= Math.log10(0.05)).length;

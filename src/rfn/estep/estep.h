@@ -113,8 +113,9 @@ void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
 void rfn_residual(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
                   const int64_t *units, rfn_work *work, rb_dense out);
 
-/* Lists what of P is not 0, where products are faster then. */
+/* Lists what of P is not 0, where products are faster then; and the memory that it takes. */
 rb_error rfn_list_hessian(rb_context *ctx, rfn_quadratic *problem, rfn_work *work);
+double rfn_list_bytes(rb_type type, int64_t units);
 
 /* A B into C, of B and C those columns that are samples; beta: what of C stays. */
 void rfn_product_over_samples(rb_context *ctx, const rfn_slices *slices, rb_dense a, rb_dense b,

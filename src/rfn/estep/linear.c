@@ -7,7 +7,7 @@
 #include "rfn/fit.h"
 
 /* Samples of a piece. */
-enum { PIECE = 16, LEAST_SAMPLES = 512 };
+enum { PIECE = 16, LEAST_SAMPLES = 512, EVERY = 8 };
 /* In places of a dense product, of which there is one for each unit and feature: of an entry of a
  * list, and of turning a feature. */
 static const double ENTRY = 2.5, TURN = 12;
@@ -24,8 +24,8 @@ double rfn_listed_bytes(rb_type type, int64_t features, int64_t units) {
 }
 
 static bool pays(rb_dense weighted) {
-    double m = (double)weighted.rows, l = (double)weighted.cols;
-    return ENTRY * (double)rb_dense_count(weighted) + TURN * m < m * l;
+    double l = (double)weighted.cols;
+    return weighted.rows > 0 && ENTRY * rb_dense_share(weighted, EVERY) * l + TURN < l;
 }
 
 static rb_error hold(rb_context *ctx, rb_dense weighted, rfn_listed *listed) {

@@ -65,10 +65,11 @@ void rfn_persistent_free(rfn_persistent *p) {
 
 double rfn_persistent_bytes(const rb_problem *problem, const rb_shape *shape) {
     int64_t l = shape->dims[RFN_UNITS];
-    bool lists = !problem->sparse && !problem->device && !problem->missing;
-    return rb_parts_bytes(block_parts, shape, 0) +
-           rfn_work_bytes(shape->type, l, shape->dims[RFN_SAMPLES]) +
-           (lists ? rfn_listed_bytes(shape->type, problem->n_features, l) : 0);
+    double bytes = rb_parts_bytes(block_parts, shape, 0) +
+                   rfn_work_bytes(shape->type, l, shape->dims[RFN_SAMPLES]);
+    if (problem->device || problem->missing) return bytes;
+    if (!problem->sparse) bytes += rfn_listed_bytes(shape->type, problem->n_features, l);
+    return bytes + rfn_list_bytes(shape->type, l);
 }
 
 rb_error rfn_persistent_begin(rb_context *ctx, rfn_persistent *p, const rfn_parameters *parameters,

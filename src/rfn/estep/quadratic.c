@@ -8,8 +8,6 @@
 
 enum { ONE, AT_ONCE, SAMPLES, SLICES, GROUPS, UNITS };
 
-static const double FEW = 0.3; /* of P, for lists of what is not 0 */
-
 static const rb_field fields[] = {
     {"residual", offsetof(rfn_work, residual), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, SAMPLES},
     {"rows", offsetof(rfn_work, rows), RB_FIELD_DENSE, RB_KEPT_WORKING, AT_ONCE, UNITS},
@@ -80,9 +78,7 @@ rb_error rfn_work_new(rb_context *ctx, rb_type type, int64_t units, int64_t samp
 
 double rfn_work_bytes(rb_type type, int64_t units, int64_t samples) {
     rb_shape shape = shape_of(type, units, samples);
-    double entries = FEW * (double)units * (double)units;
-    return rb_parts_bytes(work_parts, &shape, 0) +
-           entries * (double)(rb_type_size(type) + sizeof(int32_t));
+    return rb_parts_bytes(work_parts, &shape, 0);
 }
 
 void rfn_work_free(rfn_work *work) {
@@ -149,12 +145,17 @@ static void product_of_lists(void *arg, int64_t slice, int worker) {
     }
 }
 
+static const double FEW = 0.3;
+
+double rfn_list_bytes(rb_type type, int64_t units) {
+    return FEW * (double)units * (double)units * (double)(rb_type_size(type) + sizeof(int32_t));
+}
+
 rb_error rfn_list_hessian(rb_context *ctx, rfn_quadratic *problem, rfn_work *work) {
-    enum { LEAST_UNITS = 64 };
+    enum { LEAST_UNITS = 64, EVERY = 8 };
     rb_dense p = problem->hessian;
     problem->listed = (rb_csr){0};
-    if (p.rows < LEAST_UNITS || (double)rb_dense_count(p) > FEW * (double)p.rows * (double)p.cols)
-        return RB_OK;
+    if (p.rows < LEAST_UNITS || rb_dense_share(p, EVERY) > FEW) return RB_OK;
     return rb_csr_compress(ctx, &work->listed, p, &problem->listed);
 }
 
@@ -168,7 +169,9 @@ void rfn_product(rb_context *ctx, const rfn_quadratic *problem, rb_dense codes,
     }
     if (problem->listed.rows > 0) {
         const int64_t *starts = problem->listed.starts;
-        int64_t entries = starts[out.rows]; /* about */
+        int64_t entries = 0;
+        for (int64_t unit = 0; unit < out.rows; unit++)
+            entries += starts[units[unit] + 1] - starts[units[unit]];
         rb_phase before = rb_phase_sparse(ctx, entries, 1, codes.cols, rb_type_size(codes.type));
         rb_parallel(ctx, work->slices.count, product_of_lists, &p);
         rb_phase_end(ctx, before);
