@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-enum { MIN_UNITS = 2, MAX_UNITS = 40, MANY_FEATURES = 10000, KEPT_FEATURES = 5000 };
+enum { MIN_UNITS = 2, FEW_UNITS = 10, MAX_UNITS = 40, MANY_FEATURES = 10000, KEPT_FEATURES = 5000 };
 static const double wide_scale = 100, missing_many = 0.05;
 
-/* A quarter more than the principal components above chance. */
+/* A quarter more than the principal components above chance; but small causes show in none. */
 static void advise_units(const rb_look *look, rb_check *check) {
     char text[32];
     if (look->units > 0) {
@@ -15,13 +15,12 @@ static void advise_units(const rb_look *look, rb_check *check) {
         return;
     }
     int64_t few = look->n / 5, most = few < MAX_UNITS ? few : MAX_UNITS;
-    int64_t found = look->above_chance, k = (5 * found + 3) / 4;
     most = most < MIN_UNITS ? MIN_UNITS : most;
-    const char *bound = k < MIN_UNITS       ? ", and at least 2"
-                        : k <= most         ? ""
-                        : most == MAX_UNITS ? ", and at most 40"
-                                            : ", and at most one for every five samples";
-    k = k < MIN_UNITS ? MIN_UNITS : k > most ? most : k;
+    int64_t found = look->above_chance, more = (5 * found + 3) / 4;
+    int64_t wanted = more < FEW_UNITS ? FEW_UNITS : more, k = rb_smaller(wanted, most);
+    const char *most_of =
+        most == MAX_UNITS ? ", and at most 40" : ", and at most one for every five samples";
+    const char *bound = k < wanted ? most_of : more < FEW_UNITS ? ", and at least 10" : "";
     snprintf(text, sizeof text, "%lld", (long long)k);
     rb_check_add(check, "units", text,
                  "a start: a quarter more than the principal components above chance, "

@@ -247,17 +247,17 @@ static constants find_constant(const rb_tally *tallies, int64_t count) {
 }
 
 static void say_constant(const rb_look *look, rb_check *check) {
-    char text[WHO];
+    char text[WHO], zero[64] = "";
     constants f = find_constant(look->features, look->m);
+    if (f.zero > 0) snprintf(zero, sizeof zero, ", %lld of them 0", (long long)f.zero);
     constants r = find_constant(look->samples, look->looked);
     if (f.count > 0 && look->looked > 1) {
         rb_check_find(check, "constant-features",
                       f.count == look->m ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE, (double)f.count,
-                      "%lld of %lld features %s the same in all samples, such as %s (%lld "
-                      "are 0 throughout): they carry no information but cost time; "
-                      "`drop=constant` leaves them out",
-                      (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are",
-                      feature(look, f.first, text), (long long)f.zero);
+                      "%lld of %lld features %s the same in all samples%s, such as %s: they carry "
+                      "no information but cost time; `drop=constant` leaves them out",
+                      (long long)f.count, (long long)look->m, f.count == 1 ? "is" : "are", zero,
+                      feature(look, f.first, text));
     }
     if (r.count > 0 && look->m > 1) {
         rb_check_find(check, "constant-samples", RB_SEVERITY_PROBLEM, (double)r.count,
@@ -440,7 +440,8 @@ static void say_components(const rb_look *look, rb_check *check) {
     if (look->n_components > 0 && look->above_chance == 0)
         rb_check_find(check, "structure", RB_SEVERITY_PROBLEM, 0,
                       "no principal component is larger than in data with permuted "
-                      "features: what features share, if anything, is hidden in noise");
+                      "features: what features share, if anything, is hidden in noise, or is in "
+                      "few samples");
     else if (look->n_components > 0)
         rb_check_find(check, "structure", RB_SEVERITY_FINE, (double)look->above_chance,
                       "%lld%s principal component%s larger than in data with permuted features; "
