@@ -274,7 +274,7 @@ static const rb_document_part file_parts[ANSWER_FILES] = {
     RB_DOCUMENT_SETS, RB_DOCUMENT_UNIT_CLASSES, RB_DOCUMENT_COVARIATES};
 
 static json_t *part_json(const answers *a, rb_document_part part) {
-    return view_json(rb_document_table(&a->document, part), a->document.model, NULL, 0);
+    return view_json(rb_document_table(&a->document, part), a->document.model, NULL);
 }
 
 static void add_classes(json_t **to, const answers *a) {

@@ -86,23 +86,16 @@ static rb_error print_json(rb_context *ctx, const rb_metrics *metrics, const rb_
     return json_put_from(ctx, stdout, json, model, source);
 }
 
-static void print_number(const char *label, double value, const char *meaning) {
-    if (!isnan(value)) {
-        printf("%-22s %12.*g%s%s\n", label, value == floor(value) ? 12 : 6, value,
-               *meaning ? "   " : "", meaning);
-    }
-}
-
 static void print_table(const rb_context *ctx, const rb_metrics *metrics,
                         const rb_field_match *match, bool details) {
     const rb_metric_row *m;
     for (int64_t i = 0; (m = rb_metric_row_of(ctx, i)); i++)
         if (m->label && (details || !m->detail))
-            print_number(m->label, rb_metrics_get(metrics, m->name), m->meaning);
+            print_figure(m->label, rb_metrics_get(metrics, m->name), m->meaning);
     if (match->causes) {
         printf("%-22s %12lld   of %lld\n", "causes found", (long long)match->causes_found,
                (long long)match->causes);
-        print_number("mean absolute error", match->mean_absolute_error, "of the causes found");
+        print_figure("mean absolute error", match->mean_absolute_error, "of the causes found");
     }
 }
 

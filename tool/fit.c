@@ -311,7 +311,10 @@ static int run(invocation *call) {
     status = status ? status : begin_profile(call);
     status = status ? status : device_begin(call, &device);
     status = status ? status : output_begin(&out, target, "h5");
-    if (status) return status;
+    if (status) {
+        device_end(call, device);
+        return status;
+    }
     status = fit(call, &w, &out, &model);
     device_end(call, device);
     int logged = fit_log_end(&w.log);

@@ -82,8 +82,11 @@ static rb_error print_json(const invocation *call, const rb_model *net, rb_sourc
     return json_put_from(call->ctx, stdout, json, net, source);
 }
 
-static void print_number(const char *label, double value, const char *meaning) {
-    if (!isnan(value)) printf("%-22s %12.6g   %s\n", label, value, meaning);
+void print_figure(const char *label, double value, const char *meaning) {
+    if (!isnan(value)) {
+        printf("%-22s %12.*g%s%s\n", label, value == floor(value) ? 12 : 6, value,
+               *meaning ? "   " : "", meaning);
+    }
 }
 
 /* Cut to so many bytes. A net may come from anybody. */
@@ -116,16 +119,16 @@ static void print_confusion(const rb_model *net, const rb_net_scores *s) {
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
                       const rb_net_scores *s) {
     if (option_flag(call, "json")) return print_json(call, net, source, s);
-    print_number("samples", (double)s->samples, "with labels");
+    print_figure("samples", (double)s->samples, "with labels");
     if (!isnan(s->error_rate)) {
         printf("%-22s %11.2f%%   %lld of %lld; 95 %% interval %.2f%% to %.2f%%\n", "error rate",
                100 * s->error_rate, (long long)s->errors, (long long)s->samples, 100 * s->low,
                100 * s->high);
     }
-    print_number("log loss", s->log_loss, "mean negative log probability of the labels");
-    print_number("calibration error", s->calibration_error,
+    print_figure("log loss", s->log_loss, "mean negative log probability of the labels");
+    print_figure("calibration error", s->calibration_error,
                  "mean difference between confidence and accuracy");
-    print_number(s->confusion ? "Brier score" : "mean squared error", s->mean_squared_error,
+    print_figure(s->confusion ? "Brier score" : "mean squared error", s->mean_squared_error,
                  "smaller is better");
     print_confusion(net, s);
     return RB_OK;

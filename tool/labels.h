@@ -21,6 +21,8 @@ void labelled_clear(labelled_data *data);
 char *output_name(const rb_model *net, int64_t k);
 json_t *output_json(const rb_model *net, int64_t k); /* the same as JSON */
 
+/* A line of a table of figures, unless it is NaN. */
+void print_figure(const char *label, double value, const char *meaning);
 /* Prints how good a net is on labelled samples, as a table or as JSON. */
 rb_error scores_print(const invocation *call, const rb_model *net, rb_source *source,
                       const rb_net_scores *scores);

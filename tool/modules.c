@@ -123,7 +123,7 @@ static rb_error print_agreement(invocation *call, const findings *f) {
                         rb_json_text(rb_modules_tested(f->answers.document.modules)));
             rb_json_add(&json, "significance",
                         view_json(rb_modules_table(f->answers.document.modules), f->model,
-                                  "module unit p p_family p_permuted fdr stability role", 0));
+                                  "module unit p p_family p_permuted fdr stability role"));
         }
         answers_add(&json, &f->answers);
         return json_put_from(call->ctx, stdout, json, f->model, f->source);

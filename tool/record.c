@@ -21,18 +21,11 @@ char *command_line(int argc, char **argv) {
     return text;
 }
 
-static bool has_option(const command *c, const char *name) {
-    const rb_option *row = c->rows;
-    while (row->name && strcmp(row->name, name) != 0)
-        row++;
-    return row->name;
-}
-
 rb_error name_origin(const invocation *call, const rb_model *model, rb_source *source) {
     json_t *json = json_object();
     rb_error err = json_add_provenance(call->ctx, &json, model, source);
     json_t *origin = json_object_get(json, "provenance");
-    if (!err && has_option(call->command, "seed"))
+    if (!err && rb_options_get(call->options, "seed", NULL, 0) >= 0)
         rb_json_add(&origin, "seed", json_integer(option_integer(call, "seed")));
     char *text = err ? NULL : json_dumps(origin, JSON_COMPACT);
     err = err ? err : rb_context_set_provenance(call->ctx, text);

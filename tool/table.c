@@ -15,13 +15,6 @@ rb_error table_check(rb_context *ctx, const char *path) {
                       "cannot write '%.300s': its suffix must be .tsv or .json", path);
 }
 
-json_t *table_json(const result_table *table) {
-    json_t *rows = json_array();
-    for (int64_t r = 0; r < table->rows; r++)
-        rb_json_add(&rows, NULL, table->row(table->of, r));
-    return rows;
-}
-
 /* Tabs and line ends inside a text become spaces. */
 static void put_text(FILE *file, const char *text) {
     for (const char *c = text; *c; c++)
@@ -107,15 +100,15 @@ table_view view_table(rb_table table, const rb_model *model, const char *keys) {
 
 static json_t *view_row(const void *of, int64_t row) {
     const table_view *view = of;
-    return rb_json_row(&view->table, row, view->model, view->keys, view->digits);
+    return rb_json_row(&view->table, row, view->model, view->keys, 0);
 }
 
 result_table view_rows(const table_view *view) {
     return (result_table){view->keys, view->table.n_rows, view_row, view};
 }
 
-json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits) {
-    return rb_json_table(&table, model, keys, digits);
+json_t *view_json(rb_table table, const rb_model *model, const char *keys) {
+    return rb_json_table(&table, model, keys, 0);
 }
 
 struct filling {
@@ -157,7 +150,7 @@ int table_deliver(invocation *call, const table_answer *a, rb_source *source) {
                           : STATUS_DONE;
     if (!status && option_flag(call, "json")) {
         json_t *json = json_incref(a->head);
-        rb_json_add(&json, rows.key, table_json(&rows));
+        rb_json_add(&json, rows.key, view_json(a->table, NULL, all.keys));
         err = json_put_from(call->ctx, stdout, json, NULL, source);
         status = report_failure(call->ctx, err);
     } else if (!status && !target) {

@@ -488,8 +488,6 @@ typedef struct result_table {
     const json_t *head; /* what JSON has before them; NULL: nothing */
 } result_table;
 
-/* All rows as an array; NULL when memory is out. */
-json_t *table_json(const result_table *table);
 /* Does the name say a format, .tsv or .json, or is it a device, which takes TSV? */
 bool table_format_known(const char *target);
 rb_error table_check(rb_context *ctx, const char *path); /* refuses another one */
@@ -502,7 +500,6 @@ int table_write(invocation *call, const char *target, const result_table *table,
 typedef struct table_view {
     rb_table table;
     const rb_model *model; /* whose features it names; may be NULL */
-    int digits;            /* of numbers; 0: all */
     char keys[256];
 } table_view;
 
@@ -512,7 +509,7 @@ table_view view_table(rb_table table, const rb_model *model, const char *keys);
 /* Its rows as those of a file; valid as long as the view. */
 result_table view_rows(const table_view *view);
 /* Both at once, as an array. */
-json_t *view_json(rb_table table, const rb_model *model, const char *keys, int digits);
+json_t *view_json(rb_table table, const rb_model *model, const char *keys);
 /* A table of the library as what a command answers. */
 typedef struct table_answer {
     rb_table table;

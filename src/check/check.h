@@ -45,7 +45,7 @@ typedef enum rb_kind {
 /* What the names of samples, or of features, look like. */
 typedef struct rb_naming {
     bool there;
-    int64_t count, genes; /* those that look like genes by themselves */
+    int64_t genes; /* those that look like genes by themselves */
     bool are_genes;
     int64_t repeated, empty;
     const char *example, *repeated_example; /* a gene; a name that stands more than once */

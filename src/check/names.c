@@ -89,7 +89,6 @@ static rb_error find_repeated(rb_context *ctx, rb_naming *naming, const rb_names
 static rb_error look_at(rb_context *ctx, const rb_names *names, rb_naming *naming) {
     if (!names) return RB_OK;
     naming->there = true;
-    naming->count = names->count;
     find_genes(naming, names);
     return find_repeated(ctx, naming, names);
 }

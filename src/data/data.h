@@ -380,8 +380,7 @@ int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_sam
                              int64_t n_features);
 /* For other data that will be preprocessed in the same way: checksum, moments and number of missing
  * values become theirs, by a pass over them. */
-rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source);
-rb_error rb_preprocess_renew_together(rb_context *ctx, rb_preprocess *p, rb_source *source);
+rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by
  * position (counts must agree: those of the input, or those in use). Reports missing and extra

@@ -301,7 +301,7 @@ static void add_rows(rb_context *ctx, void *user, const rb_matrix *rows, int64_t
     rb_moments_add(ctx, rb_tree_next(user), rows);
 }
 
-static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together) {
+rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together) {
     uint32_t checksum = 0;
     int64_t stored = 0;
     rb_tree tree = {0};
@@ -330,12 +330,4 @@ static rb_error renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool
     p->moments = p->regress ? NULL : moments; /* of what is left the blocks tell */
     if (p->regress) rb_free(moments);
     return RB_OK;
-}
-
-rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source) {
-    return renew(ctx, p, source, false);
-}
-
-rb_error rb_preprocess_renew_together(rb_context *ctx, rb_preprocess *p, rb_source *source) {
-    return renew(ctx, p, source, true);
 }

@@ -491,7 +491,7 @@ static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_sourc
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
     *taken = rb_preprocess_copy(ctx, start->preprocess);
     rb_error err = rb_comm_agree(ctx, *taken ? RB_OK : RB_ERROR_MEMORY);
-    return err ? err : rb_preprocess_renew_together(ctx, *taken, source);
+    return err ? err : rb_preprocess_renew(ctx, *taken, source, true);
 }
 
 static rb_preprocess_options wanted_preprocess(const rb_run *run) {

@@ -366,7 +366,8 @@ static rb_error begin(rb_context *ctx, void *state) {
     nmf_fit *fit = state;
     rb_dense w = fit->loadings, gram = fit->codes_by.gram;
     if (fit->iteration > 0) fit->stage = NMF_ITERATE; /* of a checkpoint */
-    if (fit->stage != NMF_ITERATE) return nmf_start_begin(ctx, fit);
+    if (fit->stage == NMF_FIND_DIRECTIONS) return pca_begin(ctx, &fit->pca);
+    if (fit->stage != NMF_ITERATE) return RB_OK;
     if (fit->options.loss == NMF_KULLBACK_LEIBLER) {
         nmf_divergence_begin(fit);
         return RB_OK;

@@ -65,7 +65,6 @@ rb_error nmf_check_values(rb_context *ctx, const rb_block *block);
 bool nmf_start_fits(const rb_problem *problem, int64_t units);
 rb_error nmf_start_new(rb_context *ctx, const rb_problem *problem, nmf_fit *fit);
 /* While the stage is not NMF_ITERATE; the loadings are random before. */
-rb_error nmf_start_begin(rb_context *ctx, nmf_fit *fit);
 rb_error nmf_start_block(rb_context *ctx, nmf_fit *fit, const rb_block *block);
 rb_error nmf_start_end(rb_context *ctx, nmf_fit *fit);
 

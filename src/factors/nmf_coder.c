@@ -140,6 +140,6 @@ rb_error nmf_emit(rb_context *ctx, void *memory, const rb_sampling *sampling, in
     rb_dense w = c->w, rows = {values, n, w.rows, w.rows, w.type};
     rb_gemm_parallel(ctx, 1, (rb_dense){(void *)codes, n, w.cols, w.cols, w.type}, RB_PLAIN, w,
                      RB_TRANSPOSED, 0, rows);
-    return c->loss == NMF_FROBENIUS ? rb_add_noise(ctx, sampling, c->noise, rows)
+    return c->loss == NMF_FROBENIUS ? rb_add_normal(ctx, sampling, sampling->noise, c->noise, rows)
                                     : rb_make_counts(ctx, sampling, rows);
 }

@@ -32,10 +32,6 @@ rb_error nmf_start_new(rb_context *ctx, const rb_problem *problem, nmf_fit *fit)
     return pca_start(ctx, problem, &(pca_options){fit->options.units, PCA_RANDOMIZED}, &fit->pca);
 }
 
-rb_error nmf_start_begin(rb_context *ctx, nmf_fit *fit) {
-    return fit->stage == NMF_FIND_DIRECTIONS ? pca_begin(ctx, &fit->pca) : RB_OK;
-}
-
 static double sum_of(const rb_block *block) {
     double sum = 0;
     rb_csr s = block->csr;

@@ -25,8 +25,6 @@ typedef struct pca_plan {
     int64_t capacity; /* of the basis; 0: exact */
 } pca_plan;
 
-pca_plan pca_plan_of(const rb_problem *problem, int64_t units, int solver);
-
 /* The sizes of its arrays; PCA_NEXT: the first that is free for who embeds it. */
 enum { PCA_SIDE = 3, PCA_WIDTH, PCA_BASIS, PCA_BLOCK, PCA_NEXT };
 void pca_shape(const rb_problem *problem, const void *options, rb_shape *shape);

@@ -63,23 +63,19 @@ static bool is_small(const rb_problem *p) {
     return p->n_features <= SIDE || (p->n_samples <= SIDE && one_block);
 }
 
-pca_plan pca_plan_of(const rb_problem *problem, int64_t units, int solver) {
+static pca_plan plan_of(const rb_problem *problem, const void *options) {
+    const pca_options *o = options;
     enum { MORE = 10, LANES = 16, BLOCKS = 4, FEWER = 2, CELLS = 1 << 26 };
     int64_t n = problem->n_samples, m = problem->n_features;
-    pca_plan plan = {.units = units};
-    plan.exact = solver == PCA_EXACT || (solver == PCA_AUTO && is_small(problem));
+    pca_plan plan = {.units = o->units};
+    plan.exact = o->solver == PCA_EXACT || (o->solver == PCA_AUTO && is_small(problem));
     plan.by_samples = plan.exact && n < m;
-    int64_t wide = (units + MORE + LANES - 1) / LANES * LANES; /* for kernels on sparse rows */
+    int64_t wide = (o->units + MORE + LANES - 1) / LANES * LANES; /* for kernels on sparse rows */
     wide = wide < m ? wide : m;
-    plan.width = plan.by_samples ? units : plan.exact ? 0 : wide;
+    plan.width = plan.by_samples ? o->units : plan.exact ? 0 : wide;
     int64_t blocks = m * wide > CELLS / BLOCKS ? FEWER : BLOCKS;
     plan.capacity = plan.exact ? 0 : blocks * wide;
     return plan;
-}
-
-static pca_plan plan_of(const rb_problem *problem, const void *options) {
-    const pca_options *o = options;
-    return pca_plan_of(problem, o->units, o->solver);
 }
 
 void pca_resolve(rb_problem *problem, void *options) {

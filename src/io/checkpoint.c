@@ -45,7 +45,8 @@ static rb_error move_array(rb_h5 *file, const rb_kept *array, bool reading) {
                        : rb_h5_put(file, path, 1, &count, H5T_STD_I64LE, type, array->values);
     }
     rb_dense dense = rb_kept_dense(array);
-    return reading ? rb_h5_get_dense(file, path, dense) : rb_h5_put_dense(file, path, dense);
+    const rb_matrix view = rb_matrix_of(dense);
+    return reading ? rb_h5_get_dense(file, path, dense) : rb_h5_put_matrix(file, path, &view);
 }
 
 static rb_error put_array(rb_h5 *file, const rb_kept *array) {

@@ -60,11 +60,6 @@ rb_error rb_h5_put_matrix(rb_h5 *file, const char *path, const rb_matrix *m) {
     return err ? err : rb_h5_finish_data(file, path, write_rows(&w, m), w.data);
 }
 
-rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values) {
-    const rb_matrix view = rb_matrix_of(values);
-    return rb_h5_put_matrix(file, path, &view);
-}
-
 /* ---- the writer ---- */
 
 /* Names of samples or features. Where there are none: NULL, or if they are needed "0", "1", ... */

@@ -155,9 +155,7 @@ rb_error rb_h5_put_group(rb_h5 *file, const char *path);
 /* columns below 0: a vector. */
 rb_error rb_h5_put_values(rb_h5 *file, const char *path, int64_t rows, int64_t columns,
                           const double *values);
-/* A matrix in its own precision, and reading it back, bit by bit, into one of the same shape
- * (hdf5_write.c). */
-rb_error rb_h5_put_dense(rb_h5 *file, const char *path, rb_dense values);
+/* A matrix that was written in its own precision, bit by bit, into one of the same shape. */
 rb_error rb_h5_get_dense(rb_h5 *file, const char *path, rb_dense values);
 rb_error rb_h5_put_integers(rb_h5 *file, const char *path, int64_t count, const int64_t *values);
 rb_error rb_h5_put_texts(rb_h5 *file, const char *path, int64_t count, const char *const *texts);
@@ -311,8 +309,8 @@ typedef struct rb_zip_writer {
 } rb_zip_writer;
 /* RB_ERROR_UNSUPPORTED: too large. */
 rb_error rb_zip_add(rb_zip_writer *zip, const char *name, rb_span head, rb_span data);
-rb_error rb_zip_finish(rb_zip_writer *zip); /* also frees */
-void rb_zip_abandon(rb_zip_writer *zip);
+/* Writes the list, unless err tells that a file could not be added, and frees it; gives err. */
+rb_error rb_zip_end(rb_zip_writer *zip, rb_error err);
 
 /* float64, whatever they are in the file. */
 typedef struct rb_named_array {

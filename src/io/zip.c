@@ -232,18 +232,16 @@ rb_error rb_zip_add(rb_zip_writer *zip, const char *name, rb_span head, rb_span 
     return RB_OK;
 }
 
-rb_error rb_zip_finish(rb_zip_writer *zip) {
+rb_error rb_zip_end(rb_zip_writer *zip, rb_error err) {
     unsigned char end[END_BYTES], *to = put(put(end, END, 4), 0, 4);
     to = put(put(to, (uint64_t)zip->count, 2), (uint64_t)zip->count, 2);
     to = put(put(to, (uint64_t)zip->list_bytes, 4), (uint64_t)zip->at, 4);
     put(to, 0, 2);
-    fwrite(zip->list.data, 1, (size_t)zip->list_bytes, zip->file);
-    fwrite(end, sizeof end, 1, zip->file);
-    rb_zip_abandon(zip);
-    return RB_OK; /* what a file could not take is found when it is closed */
-}
-
-void rb_zip_abandon(rb_zip_writer *zip) {
+    if (!err) { /* what a file could not take is found when it is closed */
+        fwrite(zip->list.data, 1, (size_t)zip->list_bytes, zip->file);
+        fwrite(end, sizeof end, 1, zip->file);
+    }
     rb_free(zip->list.data);
     zip->list = (rb_buffer){0};
+    return err;
 }

@@ -26,9 +26,7 @@ static rb_error fill_whitening(rb_context *ctx, FILE *file, void *arg) {
     rb_error err = RB_OK;
     for (size_t i = 0; !err && i < sizeof list / sizeof *list; i++)
         err = rb_npz_add(&zip, &list[i], RB_FLOAT64);
-    if (!err) return rb_zip_finish(&zip);
-    rb_zip_abandon(&zip);
-    return err;
+    return rb_zip_end(&zip, err);
 }
 
 rb_error rb_whitening_write(rb_context *ctx, const rb_whitening *whitening, const char *path) {
@@ -166,9 +164,7 @@ static rb_error fill_kernels(rb_context *ctx, FILE *file, void *arg) {
     rb_named_array bias = {"bias", 1, {k->units}, k->bias};
     rb_error err = rb_npz_add(&zip, &kernels, RB_FLOAT32);
     err = err ? err : rb_npz_add(&zip, &bias, RB_FLOAT32);
-    if (!err) return rb_zip_finish(&zip);
-    rb_zip_abandon(&zip);
-    return err;
+    return rb_zip_end(&zip, err);
 }
 
 static rb_error write_kernels(rb_context *ctx, const rb_model *model, const rb_unit_weights *layer,

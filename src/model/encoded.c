@@ -45,7 +45,7 @@ static rb_error walk_samples(rb_context *ctx, struct keeping *w) {
     rb_error err = k->walked ? RB_OK : make_room(ctx, k);
     bool blocks = w->blocks || (k->also && !k->walked);
     if (!err) {
-        err = blocks ? rb_coder_start_blocks(ctx, &w->coder, k->model, k->source)
+        err = blocks ? rb_coder_start_blocks(ctx, &w->coder, k->model, k->source, false)
                      : rb_coder_start(ctx, &w->coder, k->model, k->source);
     }
     bool tells = !k->walked && k->most > 0;
@@ -81,8 +81,4 @@ rb_error rb_encoded_rows(rb_context *ctx, rb_encoded *k, rb_rows_fn fn, void *us
 rb_error rb_encoded_blocks(rb_context *ctx, rb_encoded *k, rb_block_fn fn, void *user) {
     struct keeping w = {.kept = k, .blocks = fn, .user = user};
     return walk_samples(ctx, &w);
-}
-
-rb_matrix rb_encoded_codes(const rb_encoded *k) {
-    return rb_matrix_of(k->codes);
 }

@@ -178,8 +178,6 @@ void rb_encoded_clear(rb_encoded *kept);
 /* rb_encode; and for who needs the preprocessed samples as well. */
 rb_error rb_encoded_rows(rb_context *ctx, rb_encoded *kept, rb_rows_fn fn, void *user);
 rb_error rb_encoded_blocks(rb_context *ctx, rb_encoded *kept, rb_block_fn fn, void *user);
-/* The codes that a walk has kept; valid as long as they are. */
-rb_matrix rb_encoded_codes(const rb_encoded *kept);
 
 /* rb_encode of `runs` runs of `each` samples, which begin at even distances. */
 rb_error rb_encode_runs(rb_context *ctx, const rb_model *model, rb_source *source, int64_t runs,
@@ -362,9 +360,7 @@ bool rb_method_emits(const rb_method *method);
 /* Adds normal numbers of these variances (NULL: 1), times `factor`, to each row. */
 rb_error rb_add_normal(rb_context *ctx, const rb_sampling *sampling, double factor,
                        const double *variances, rb_dense rows);
-/* The same as noise of these variances, or of those of the model's array "noise". */
-rb_error rb_add_noise(rb_context *ctx, const rb_sampling *sampling, const double *variances,
-                      rb_dense rows);
+/* The same as noise, of the variances of the model's array "noise". */
 rb_error rb_model_add_noise(rb_context *ctx, const rb_model *model, const rb_sampling *sampling,
                             rb_dense rows);
 /* Adds normal numbers of this covariance (rows.cols of either side, its lower triangle is read),
@@ -402,8 +398,9 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
 rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes);
 /* Sparseness, and the errors of what is rebuilt: their sum of squares over so many values. */
 void rb_metrics_rebuilt(rb_metrics *metrics, double sparseness, double squares, double values);
-/* rb_evaluate of samples whose codes may be there. */
-rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *encoded, rb_metrics **metrics);
+/* rb_evaluate of samples whose codes may be there; likelihoods as in the next one, or NULL. */
+rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *encoded, double *likelihoods,
+                             rb_metrics **metrics);
 /* rb_evaluate, and the log-likelihood of each sample, NaN of a method without. */
 rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *likelihoods, rb_metrics **metrics);

@@ -174,11 +174,6 @@ rb_error rb_add_normal(rb_context *ctx, const rb_sampling *sampling, double fact
     return RB_OK;
 }
 
-rb_error rb_add_noise(rb_context *ctx, const rb_sampling *sampling, const double *variances,
-                      rb_dense rows) {
-    return rb_add_normal(ctx, sampling, sampling->noise, variances, rows);
-}
-
 rb_error rb_model_add_noise(rb_context *ctx, const rb_model *model, const rb_sampling *sampling,
                             rb_dense rows) {
     const double *variances;
@@ -187,7 +182,7 @@ rb_error rb_model_add_noise(rb_context *ctx, const rb_model *model, const rb_sam
         if (!(variances[k] >= 0))
             err = rb_fail(ctx, RB_ERROR_FORMAT, "the noise variance of feature %lld is below 0",
                           (long long)k);
-    return err ? err : rb_add_noise(ctx, sampling, variances, rows);
+    return err ? err : rb_add_normal(ctx, sampling, sampling->noise, variances, rows);
 }
 
 /* L of A = L L', of which a pivot that rounding made 0 or less has no column; float64. */

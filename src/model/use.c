@@ -143,26 +143,22 @@ rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t e
     return err;
 }
 
-static rb_error start_walk(rb_context *ctx, rb_coder *coder, const rb_model *model,
-                           rb_source *source, bool rebuild) {
+rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model *model,
+                               rb_source *source, bool rebuild) {
     rb_error err = rb_coder_prepare(ctx, coder, model, source->n_samples, rebuild);
     return err ? err : rb_feed_new(ctx, model->preprocess, source, model->type, &coder->feed);
-}
-
-rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model *model,
-                               rb_source *source) {
-    return start_walk(ctx, coder, model, source, false);
 }
 
 rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model,
                         rb_source *source) {
     *coder = (rb_coder){.model = model};
-    if (!rb_method_has_top(model->method)) return start_walk(ctx, coder, model, source, false);
+    if (!rb_method_has_top(model->method))
+        return rb_coder_start_blocks(ctx, coder, model, source, false);
     rb_model *top = NULL;
     rb_source *codes = NULL;
     rb_error err = model->method->top(ctx, model, source, &top, &codes);
     if (err) return err;
-    err = start_walk(ctx, coder, top, codes, false);
+    err = rb_coder_start_blocks(ctx, coder, top, codes, false);
     coder->top = top;
     coder->codes_below = codes;
     return err;
@@ -187,7 +183,7 @@ static rb_error walk(rb_context *ctx, const rb_model *model, rb_source *source, 
     rb_coder coder;
     rb_below below = {0};
     rb_error err = use == CODES ? rb_coder_start(ctx, &coder, model, source)
-                                : start_walk(ctx, &coder, model, source, true);
+                                : rb_coder_start_blocks(ctx, &coder, model, source, true);
     coder.keeps = use == IMPUTED;
     coder.below = &below;
     err = rb_coder_walk(ctx, &coder, err, source->n_samples, false, fn, user);
@@ -537,7 +533,7 @@ static rb_error evaluate(rb_context *ctx, rb_encoded *kept, rb_metrics *metrics)
     return err;
 }
 
-static rb_error evaluate_new(rb_context *ctx, rb_encoded *kept, double *likelihoods,
+rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *kept, double *likelihoods,
                              rb_metrics **metrics) {
     *metrics = NULL;
     rb_metrics *measured = rb_alloc_zero(ctx, 1, sizeof *measured);
@@ -553,16 +549,12 @@ static rb_error evaluate_new(rb_context *ctx, rb_encoded *kept, double *likeliho
     return err;
 }
 
-rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *kept, rb_metrics **metrics) {
-    return evaluate_new(ctx, kept, NULL, metrics);
-}
-
 rb_error rb_evaluate_samples(rb_context *ctx, const rb_model *model, rb_source *source,
                              double *likelihoods, rb_metrics **metrics) {
     rb_encoded kept = {.model = model, .source = source};
     for (int64_t i = 0; likelihoods && i < source->n_samples; i++)
         likelihoods[i] = NAN;
-    return evaluate_new(ctx, &kept, likelihoods, metrics);
+    return rb_evaluate_encoded(ctx, &kept, likelihoods, metrics);
 }
 
 rb_error rb_evaluate(rb_context *ctx, const rb_model *model, rb_source *source,

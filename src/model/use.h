@@ -27,9 +27,10 @@ rb_error rb_coder_prepare(rb_context *ctx, rb_coder *coder, const rb_model *mode
                           int64_t n_samples, bool rebuild);
 /* For the codes of the samples of a source. */
 rb_error rb_coder_start(rb_context *ctx, rb_coder *coder, const rb_model *model, rb_source *source);
-/* The same with the samples as blocks, which between the layers of a stack there are not. */
+/* The same with the samples as blocks, which between the layers of a stack there are not; rebuild:
+ * with rows. */
 rb_error rb_coder_start_blocks(rb_context *ctx, rb_coder *coder, const rb_model *model,
-                               rb_source *source);
+                               rb_source *source, bool rebuild);
 /* Samples first .. end - 1, block by block, to the program. */
 rb_error rb_coder_run(rb_context *ctx, rb_coder *coder, int64_t first, int64_t end, rb_rows_fn fn,
                       void *user);

@@ -103,25 +103,6 @@ static rb_error find_aucs(rb_context *ctx, const rb_classes *labels, const rb_ma
     return rb_scratch_end(&scratch);
 }
 
-static rb_error find_overlaps(rb_context *ctx, const rb_classes *labels, const rb_modules *modules,
-                              int64_t n_units, rb_group_auc *rows) {
-    int64_t n_classes = labels->n_classes;
-    rb_error err = rb_modules_check_samples(ctx, modules, labels->n_samples);
-    rb_scratch scratch = {.ctx = ctx, .err = err};
-    int64_t *common = rb_take(&scratch, n_classes, sizeof *common);
-    for (int64_t r = 0; r < modules->tested && !scratch.err; r++) {
-        const rb_module *m = &modules->list[r];
-        bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
-        if (m->unit < 0 || m->unit >= n_units) continue;
-        (void)rb_count_classes(labels, m, common);
-        for (int64_t c = 0; c < n_classes; c++) {
-            rb_group_auc *row = &rows[c * n_units + m->unit];
-            if (row->overlap < 0 || negative == (row->auc < 0.5)) row->overlap = common[c];
-        }
-    }
-    return rb_scratch_end(&scratch);
-}
-
 static rb_error check_groups(rb_context *ctx, const rb_covariates *table, int64_t covariate) {
     const rb_covariate *c = rb_covariates_column(table, covariate);
     if (c && !c->values) return RB_OK;
@@ -160,7 +141,20 @@ rb_error rb_covariates_overlap(rb_context *ctx, const rb_covariates *table, int6
     rb_error err = check_groups(ctx, table, covariate);
     if (err || !aucs->rows) return err;
     const rb_classes *labels = &rb_covariates_column(table, covariate)->groups;
-    return find_overlaps(ctx, labels, modules, aucs->n_units, aucs->rows);
+    rb_scratch scratch = {.ctx = ctx};
+    scratch.err = rb_modules_check_samples(ctx, modules, labels->n_samples);
+    int64_t *common = rb_take(&scratch, labels->n_classes, sizeof *common);
+    for (int64_t r = 0; r < modules->tested && !scratch.err; r++) {
+        const rb_module *m = &modules->list[r];
+        bool negative = m->n_samples > 0 && m->samples[0].weight < 0;
+        if (m->unit < 0 || m->unit >= aucs->n_units) continue;
+        (void)rb_count_classes(labels, m, common);
+        for (int64_t c = 0; c < labels->n_classes; c++) {
+            rb_group_auc *row = &aucs->rows[c * aucs->n_units + m->unit];
+            if (row->overlap < 0 || negative == (row->auc < 0.5)) row->overlap = common[c];
+        }
+    }
+    return rb_scratch_end(&scratch);
 }
 
 void rb_group_aucs_clear(rb_group_aucs *aucs) {

@@ -13,13 +13,9 @@ typedef struct atlas {
     rb_view view;
 } atlas;
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Samples outside of the module, evenly spread over the data. */
 static void add_others(rb_module_map *m, const atlas *a, int64_t members, int64_t most) {
-    int64_t others = a->total[SAMPLES] - members, wanted = least(others, most);
+    int64_t others = a->total[SAMPLES] - members, wanted = rb_smaller(others, most);
     for (int64_t i = 0, seen = 0; i < a->total[SAMPLES]; i++) {
         if (a->member[i]) continue;
         if ((seen + 1) * wanted / others > seen * wanted / others) m->samples[m->n_samples++] = i;
@@ -29,8 +25,8 @@ static void add_others(rb_module_map *m, const atlas *a, int64_t members, int64_
 
 static void choose(rb_module_map *m, const atlas *a, const rb_module *module,
                    const rb_map_size *most) {
-    int64_t features = least(module->n_features, most->features);
-    m->n_members = m->n_samples = least(module->n_samples, most->members);
+    int64_t features = rb_smaller(module->n_features, most->features);
+    m->n_members = m->n_samples = rb_smaller(module->n_samples, most->members);
     for (int64_t i = 0; i < m->n_members; i++)
         m->samples[i] = module->samples[i].index;
     for (int64_t i = 0; i < features; i++)

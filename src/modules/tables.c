@@ -43,15 +43,11 @@ rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column
     return (rb_value){.kind = RB_VALUE_INTEGER, .integer = row};
 }
 
-static rb_value of_partner(const rb_table *table, int64_t row, const rb_table_column *column) {
+/* Of the partner or of the best one, where there is one. */
+static rb_value of_other(const rb_table *table, int64_t row, const rb_table_column *column) {
     const rb_replication *r = table->of;
-    if (r->units[row].partner < 0) return (rb_value){0};
-    return stored(table, row, column);
-}
-
-static rb_value of_best(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_replication *r = table->of;
-    if (r->units[row].best < 0) return (rb_value){0};
+    bool best = *column->key == 'b';
+    if ((best ? r->units[row].best : r->units[row].partner) < 0) return (rb_value){0};
     return stored(table, row, column);
 }
 
@@ -61,7 +57,7 @@ rb_table rb_replication_table(const rb_replication *r) {
         {"partner", "partner", NULL, "the unit of the second model that is assigned to it",
          RB_VALUE_INTEGER, offsetof(rb_replicated_unit, partner)},
         {"partner_correlation", "correlation", "%.3g", "of its loadings and the partner's",
-         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, partner_correlation), of_partner},
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, partner_correlation), of_other},
         {"p_value", "p-value", "%.3g", "chance of as good a partner for this unit", RB_VALUE_NUMBER,
          offsetof(rb_replicated_unit, p_value)},
         {"p_value_family", "family-wise", "%.3g", "chance of as good a partner for any unit",
@@ -71,7 +67,7 @@ rb_table rb_replication_table(const rb_replication *r) {
         {"best", "best", NULL, "the unit of the second model that is most similar",
          RB_VALUE_INTEGER, offsetof(rb_replicated_unit, best)},
         {"best_correlation", "its corr.", "%.3g", "of its loadings and those of the best",
-         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, best_correlation), of_best},
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, best_correlation), of_other},
         {0},
     };
     return (rb_table){"units", columns, r->n_units, r->units, sizeof *r->units, r};

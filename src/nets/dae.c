@@ -17,12 +17,13 @@
  *
  * and twice that for the step. Codes of a model are h of samples as they are.
  */
+#include "net.h"
 #include "one_layer.h"
 
 #include <float.h>
 #include <stddef.h>
 
-const rb_option dae_option_rows[] = {
+static const rb_option table[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(net_options, preset), "batches", 0, 0,
      "batches|paper|none", "NAME",
      "settings for a purpose: batches (--batch-size 100), paper (as in the comparison with "
@@ -117,25 +118,11 @@ static void subtract_task(void *arg, int64_t task, int worker) {
     p->fit->work.task_error[task] = net_squares(p->ctx, delta);
 }
 
-static void mask_floats(int64_t n, const float *restrict codes, float *restrict back) {
-    for (int64_t j = 0; j < n; j++)
-        back[j] = codes[j] > 0 ? back[j] : 0;
-}
-
-static void mask_doubles(int64_t n, const double *restrict codes, double *restrict back) {
-    for (int64_t j = 0; j < n; j++)
-        back[j] = codes[j] > 0 ? back[j] : 0;
-}
-
 static void mask_task(void *arg, int64_t task, int worker) {
     const struct pass *p = arg;
     rb_dense codes = net_task_rows(p->codes, task), back = net_task_rows(p->back, task);
     (void)worker;
-    for (int64_t i = 0; i < back.rows; i++)
-        if (back.type == RB_FLOAT32)
-            mask_floats(back.cols, rb_dense_row(codes, i), rb_dense_row(back, i));
-        else
-            mask_doubles(back.cols, rb_dense_row(codes, i), rb_dense_row(back, i));
+    deep_back(back, codes, 1);
 }
 
 static void forward(struct pass *p) {
@@ -239,7 +226,7 @@ const rb_method rb_method_dae = {
     .name = "dae",
     .title = "denoising autoencoder",
     .purpose = "codes that restore corrupted samples; layers of nets",
-    .options = dae_option_rows,
+    .options = table,
     .options_size = sizeof(net_options),
     .code_name = "X_dae",
     .rules = rules,

@@ -1,5 +1,5 @@
 /* A net of dense layers: its numbers, and the passes forward and backward over a few samples.
- * Private to src/deep.
+ * Private to src/nets.
  *
  *   a_0 = x,   z_k = a_(k-1) W_k' + b_k,   a_k = max(0, z_k),   the last one: its output
  *

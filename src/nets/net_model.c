@@ -21,14 +21,6 @@ static void array_name(const char *what, int layer, char name[32]) {
 
 /* ---- to a model ---- */
 
-static rb_error store_array(rb_context *ctx, rb_model *model, const char *name, rb_dense from,
-                            int64_t rows, int64_t cols) {
-    double *to = rb_model_add_array(ctx, model, name, rows, cols);
-    if (!to) return RB_ERROR_MEMORY;
-    rb_dense_copy(from, (rb_dense){to, from.rows, from.cols, from.cols, RB_FLOAT64});
-    return RB_OK;
-}
-
 /* loadings' = W_last .. W_1, from the top. */
 static rb_error store_loadings(rb_context *ctx, const deep_net *net, rb_model *model) {
     int64_t m = net->sizes[0], outputs = net->sizes[net->layers];
@@ -62,10 +54,10 @@ rb_error deep_net_store(rb_context *ctx, const deep_net *net, rb_model *model) {
         char name[32];
         rb_dense w = deep_net_weights(net, net->values, k);
         array_name("weights", k, name);
-        err = store_array(ctx, model, name, w, w.rows, w.cols);
+        err = rb_model_put_array(ctx, model, name, w);
         array_name("bias", k, name);
-        err = err ? err
-                  : store_array(ctx, model, name, deep_net_bias(net, net->values, k), w.rows, 1);
+        rb_dense b = {deep_net_bias(net, net->values, k).data, w.rows, 1, 1, w.type};
+        err = err ? err : rb_model_put_array(ctx, model, name, b);
     }
     return err;
 }

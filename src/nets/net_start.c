@@ -20,12 +20,12 @@ void deep_layers_free(deep_layers *layers) {
     layers->count = 0;
 }
 
-deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out) {
+rb_error deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out,
+                         deep_layer **added) {
     int64_t cells;
-    if (layers->count == DEEP_LAYERS_MAX - 1) {
-        rb_fail(ctx, RB_ERROR_ARGUMENT, "there are more than %d layers", DEEP_LAYERS_MAX - 1);
-        return NULL;
-    }
+    if (layers->count == DEEP_LAYERS_MAX - 1)
+        return rb_fail(ctx, RB_ERROR_ARGUMENT, "there are more than %d layers",
+                       DEEP_LAYERS_MAX - 1);
     deep_layer *layer = &layers->list[layers->count];
     *layer = (deep_layer){.in = in, .out = out};
     if (!rb_multiply(in, out, &cells)) cells = INT64_MAX;
@@ -33,10 +33,11 @@ deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, in
     layer->bias = layer->weights ? rb_alloc_zero(ctx, out, sizeof *layer->bias) : NULL;
     if (!layer->bias) {
         rb_free(layer->weights);
-        return NULL;
+        return RB_ERROR_MEMORY;
     }
     layers->count++;
-    return layer;
+    *added = layer;
+    return RB_OK;
 }
 
 /* ---- factor models ---- */
@@ -85,7 +86,7 @@ static void plain_layer(const deep_factors *f, deep_layer *layer) {
             layer->weights[j * f->features + k] = f->loadings[k * f->units + j];
 }
 
-/* Scales of units, centres and scales of the input go into weights and bias. */
+/* Scales of units go into weights and bias. */
 static void fold(const deep_factors *f, bool scaled, deep_layer *layer) {
     int64_t m = f->features;
     for (int64_t j = 0; j < f->units; j++) {
@@ -93,10 +94,8 @@ static void fold(const deep_factors *f, bool scaled, deep_layer *layer) {
         double factor = scaled && f->scale ? 1 / f->scale[j] : 1;
         if (scaled && f->dead && f->dead[j] != 0) factor = 0;
         layer->bias[j] *= factor;
-        for (int64_t k = 0; k < m; k++) {
-            w[k] *= factor / (f->divide ? f->divide[k] : 1);
-            layer->bias[j] -= f->centre ? w[k] * f->centre[k] : 0;
-        }
+        for (int64_t k = 0; k < m; k++)
+            w[k] *= factor;
     }
 }
 
@@ -108,9 +107,9 @@ static bool are_finite(const double *values, int64_t count) {
 
 rb_error deep_layers_add_factors(rb_context *ctx, const deep_factors *f, deep_filter filter,
                                  deep_layers *layers) {
-    deep_layer *layer = deep_layers_add(ctx, layers, f->features, f->units);
-    if (!layer) return layers->count == DEEP_LAYERS_MAX - 1 ? RB_ERROR_ARGUMENT : RB_ERROR_MEMORY;
-    rb_error err = RB_OK;
+    deep_layer *layer;
+    rb_error err = deep_layers_add(ctx, layers, f->features, f->units, &layer);
+    if (err) return err;
     if (filter == DEEP_PLAIN)
         plain_layer(f, layer);
     else
@@ -152,11 +151,9 @@ static rb_error of_net(rb_context *ctx, const rb_model *model, deep_layers *laye
     deep_net net;
     rb_error err = deep_net_load(ctx, model, &net);
     for (int k = 0; !err && k < net.layers - 1; k++) {
-        deep_layer *layer = deep_layers_add(ctx, layers, net.sizes[k], net.sizes[k + 1]);
-        if (!layer) {
-            err = RB_ERROR_MEMORY;
-            break;
-        }
+        deep_layer *layer = NULL;
+        err = deep_layers_add(ctx, layers, net.sizes[k], net.sizes[k + 1], &layer);
+        if (err) break;
         rb_dense_copy(deep_net_weights(&net, net.values, k),
                       dense_of(layer->weights, layer->out, layer->in));
         rb_dense_copy(deep_net_bias(&net, net.values, k), dense_of(layer->bias, 1, layer->out));
@@ -178,14 +175,21 @@ static void fold_input(const rb_preprocess *p, deep_layer *layer) {
 
 static rb_error of_stack(rb_context *ctx, const rb_model *stack, deep_filter filter,
                          deep_layers *layers) {
-    rb_error err = RB_OK;
-    for (int64_t k = 1; !err && k <= rb_stack_layers(stack); k++) {
-        rb_model *layer = NULL;
-        err = rb_stack_layer(ctx, stack, k, &layer);
+    stack_layers of;
+    rb_error err = stack_layers_take(ctx, stack, &of);
+    for (int64_t k = 0; !err && k < of.count; k++) {
+        const rb_model *layer = of.list[k];
+        int first = layers->count; /* a net has several, and its output is none of them */
+        if (layer->method == &rb_method_net && k + 1 < of.count)
+            err =
+                rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                        "layer %lld of the stack is a net, on which a net can have no other layer",
+                        (long long)k + 1);
         err = err ? err : deep_layers_of_model(ctx, layer, filter, layers);
-        if (!err && k > 1) fold_input(layer->preprocess, &layers->list[layers->count - 1]);
-        rb_model_free(layer);
+        if (!err && k > 0 && layers->count > first)
+            fold_input(layer->preprocess, &layers->list[first]);
     }
+    stack_layers_free(&of);
     return err;
 }
 

@@ -29,8 +29,9 @@ typedef struct deep_layers {
 } deep_layers;
 
 void deep_layers_free(deep_layers *layers);
-/* Appends a layer of zeros, and gives it; NULL and a message: out of memory, or too many. */
-deep_layer *deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out);
+/* Appends a layer of zeros, and gives it. RB_ERROR_ARGUMENT: there are too many. */
+rb_error deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out,
+                         deep_layer **added);
 
 /* What rb_layers_new makes: layers.c. */
 struct rb_layers {
@@ -58,8 +59,6 @@ typedef struct deep_factors {
     const double *prior_mean; /* units; NULL: 0 */
     const double *scale;      /* units: what codes are divided by; NULL: 1 */
     const double *dead;       /* units: other than 0 where the code is always 0; NULL: none */
-    const double *centre; /* features: what is subtracted from the layer's input before; NULL: 0 */
-    const double *divide; /* features: and what that is divided by; NULL: 1 */
 } deep_factors;
 
 /* Appends the layer that gives their codes: net_start.c. RB_ERROR_NUMERIC: numbers that no fit

@@ -1,5 +1,5 @@
 /* What networks of a layer of features and one of units share: their parameters, the memory of a
- * fit, steps against a gradient, and samples as dense rows. Private to src/factors.
+ * fit, steps against a gradient, and samples as dense rows. Private to src/nets.
  *
  *   m features, l units, n samples of a batch
  *   loadings      W   m x l   from units to features
@@ -12,7 +12,21 @@
 
 #include "factors/factors.h"
 #include "nets.h"
-#include "one_layer_options.h"
+
+typedef enum net_preset { NET_PRESET_BATCHES = 0, NET_PRESET_PAPER, NET_PRESET_NONE } net_preset;
+typedef enum net_weights { NET_TIED = 0, NET_UNTIED } net_weights;
+typedef enum net_visible { NET_GAUSSIAN = 0, NET_BINARY } net_visible;
+
+typedef struct net_options {
+    int preset;         /* net_preset */
+    int64_t units;      /* l */
+    double eta;         /* rate; 0: from the data */
+    double momentum;    /* share of the step before */
+    double weight_init; /* standard deviation of the loadings at the start; 0: from the shape */
+    double corruption;  /* dae: share of the values that become 0 */
+    int weights;        /* dae: net_weights */
+    int visible;        /* rbm: net_visible */
+} net_options;
 
 /* Parameters, and with the same shapes gradients and steps. */
 typedef struct net_arrays {

@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stddef.h>
 
-const rb_option rbm_option_rows[] = {
+static const rb_option table[] = {
     {"preset", 0, RB_OPTION_CHOICE, offsetof(net_options, preset), "batches", 0, 0,
      "batches|paper|none", "NAME",
      "settings for a purpose: batches (--batch-size 100), paper (as in the comparison with "
@@ -490,7 +490,7 @@ const rb_method rb_method_rbm = {
     .name = "rbm",
     .title = "restricted Boltzmann machine",
     .purpose = "units that are on with a probability; layers of nets",
-    .options = rbm_option_rows,
+    .options = table,
     .options_size = sizeof(net_options),
     .code_name = "X_rbm",
     .rules = rules,

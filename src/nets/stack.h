@@ -1,4 +1,4 @@
-/* Stacks of models in one model. Private to src/deep.
+/* Stacks of models in one model. Private to src/nets.
  *
  * A stack is an rb_model of method "stack" (rb_method_stack), which has
  *   preprocess    that of layer 1
@@ -29,17 +29,5 @@ typedef struct stack_layers {
 
 rb_error stack_layers_take(rb_context *ctx, const rb_model *stack, stack_layers *layers);
 void stack_layers_free(stack_layers *layers);
-
-/* ---- the coder (stack_coder.c): blocks of samples through all layers and back ---- */
-
-rb_error stack_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
-                         void **coder);
-void stack_coder_free(void *coder);
-rb_error stack_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes);
-rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
-                      void *rows);
-/* The last layer, and the codes below it as a source. */
-rb_error stack_top(rb_context *ctx, const rb_model *model, rb_source *samples, rb_model **layer,
-                   rb_source **codes);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct stack_coder {
     rb_dense rows[2]; /* on the way back */
 } stack_coder;
 
-void stack_coder_free(void *coder) {
+static void stack_coder_free(void *coder) {
     stack_coder *c = coder;
     for (int64_t k = 0; c && k < c->layers.count; k++) {
         worker *w = &c->list[k];
@@ -71,8 +71,8 @@ static rb_error take_rows(rb_context *ctx, int64_t block_samples, stack_coder *c
     return err;
 }
 
-rb_error stack_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
-                         void **coder) {
+static rb_error stack_coder_new(rb_context *ctx, const rb_model *model, int64_t block_samples,
+                                void **coder) {
     stack_coder *c = *coder = rb_alloc_zero(ctx, 1, sizeof *c);
     if (!c) return RB_ERROR_MEMORY;
     rb_error err = stack_layers_take(ctx, model, &c->layers);
@@ -88,7 +88,7 @@ rb_error stack_coder_new(rb_context *ctx, const rb_model *model, int64_t block_s
     return err;
 }
 
-rb_error stack_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
+static rb_error stack_encode(rb_context *ctx, void *coder, const rb_block *block, void *codes) {
     stack_coder *c = coder;
     int64_t n = block->n_samples, last = c->layers.count - 1;
     rb_block given = *block;
@@ -151,8 +151,9 @@ static void cut_below(rb_dense rows) {
 }
 
 /* sampling NULL: as decoded. Codes that are 0 or above by their method are, noise or not. */
-static rb_error go_down(rb_context *ctx, stack_coder *c, const rb_sampling *sampling,
+static rb_error go_down(rb_context *ctx, void *coder, const rb_sampling *sampling,
                         int64_t n_samples, const void *codes, void *rows) {
+    stack_coder *c = coder;
     worker *top = &c->list[c->layers.count - 1];
     rb_error err = RB_OK;
     rb_dense at = {(void *)codes, n_samples, top->codes.cols, top->codes.cols, top->codes.type};
@@ -177,8 +178,8 @@ static rb_error go_down(rb_context *ctx, stack_coder *c, const rb_sampling *samp
     return err;
 }
 
-rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
-                      void *rows) {
+static rb_error stack_decode(rb_context *ctx, void *coder, int64_t n_samples, const void *codes,
+                             void *rows) {
     return go_down(ctx, coder, NULL, n_samples, codes, rows);
 }
 
@@ -194,11 +195,6 @@ static rb_error stack_draw(rb_context *ctx, void *coder, const rb_sampling *samp
     if (block) return stack_encode(ctx, coder, block, codes);
     rb_error err = rb_method_can_draw(ctx, top->model->method, sampling->steps, false);
     return err ? err : rb_method_draw(ctx, top->model->method, top->own, &of_top, n, NULL, codes);
-}
-
-static rb_error stack_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int64_t n,
-                           const void *codes, void *rows) {
-    return go_down(ctx, coder, sampling, n, codes, rows);
 }
 
 /* ---- as a source ---- */
@@ -238,8 +234,9 @@ static rb_error build_chain(rb_context *ctx, rb_source *samples, struct chain *c
     return err;
 }
 
-rb_error stack_top(rb_context *ctx, const rb_model *model, rb_source *samples, rb_model **layer,
-                   rb_source **codes) {
+/* The last layer, and the codes below it as a source. */
+static rb_error stack_top(rb_context *ctx, const rb_model *model, rb_source *samples,
+                          rb_model **layer, rb_source **codes) {
     struct chain c = {.count = 0};
     *layer = NULL;
     *codes = NULL;
@@ -278,6 +275,6 @@ const rb_method rb_method_stack = {
     .decode = stack_decode,
     .top = stack_top,
     .draw = stack_draw,
-    .emit = stack_emit,
+    .emit = go_down,
     .draws_by_steps = true, /* where its last layer does */
 };

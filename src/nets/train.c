@@ -176,7 +176,7 @@ static rb_error make_preprocess(deep_training *t, const rb_options *options, con
         rb_error err = check_preprocess(ctx, options);
         if (err) return err;
         *p = rb_preprocess_copy(ctx, start->preprocess);
-        return *p ? rb_preprocess_renew(ctx, *p, t->train->source) : RB_ERROR_MEMORY;
+        return *p ? rb_preprocess_renew(ctx, *p, t->train->source, false) : RB_ERROR_MEMORY;
     }
     rb_preprocess_options wanted =
         *(const rb_preprocess_options *)rb_options_fields(options, &rb_preprocess_group);

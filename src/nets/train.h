@@ -1,4 +1,4 @@
-/* Training of a net: options, state, steps. Private to src/deep. */
+/* Training of a net: options, state, steps. Private to src/nets. */
 #ifndef RB_NETS_TRAIN_H
 #define RB_NETS_TRAIN_H
 

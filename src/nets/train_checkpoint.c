@@ -35,13 +35,6 @@ static int vectors(const deep_training *t, rb_kept list[VECTORS]) {
 static const char *const count_names[COUNTS] = {"epochs", "steps", "best_epoch", "best_errors",
                                                 "start"};
 
-static void get_counts(const deep_training *t, int64_t counts[COUNTS]) {
-    const deep_progress *p = &t->progress;
-    const int64_t all[COUNTS] = {p->epochs, p->steps, p->best_epoch, p->best_errors,
-                                 t->start_checksum};
-    memcpy(counts, all, sizeof all);
-}
-
 static rb_kept best_loss(deep_training *t) {
     return (rb_kept){.name = "best_loss",
                      .type = RB_KEPT_FLOAT64,
@@ -55,9 +48,10 @@ static rb_kept best_loss(deep_training *t) {
 static rb_error put_all(deep_training *t, rb_checkpoint_file *file) {
     const rb_checkpoint_store *store = t->ctx->checkpoints;
     rb_kept list[VECTORS], loss = best_loss(t);
-    int64_t counts[COUNTS];
+    const deep_progress *p = &t->progress;
+    const int64_t counts[COUNTS] = {p->epochs, p->steps, p->best_epoch, p->best_errors,
+                                    t->start_checksum};
     int count = vectors(t, list);
-    get_counts(t, counts);
     rb_error err = store->put_text(file, "format", FORMAT);
     err = err ? err : store->put_integer(file, "format_version", VERSION);
     for (int i = 0; !err && i < COUNTS; i++)

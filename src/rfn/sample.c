@@ -35,5 +35,5 @@ rb_error rfn_emit(rb_context *ctx, void *coder, const rb_sampling *sampling, int
     const rfn_psi *full = &c->parameters.full;
     return rfn_psi_is_full(full)
                ? rb_add_correlated(ctx, sampling, sampling->noise, full->covariance, to)
-               : rb_add_noise(ctx, sampling, c->parameters.noise, to);
+               : rb_add_normal(ctx, sampling, sampling->noise, c->parameters.noise, to);
 }

@@ -8,7 +8,7 @@
 
 static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
-    rb_error err = p ? rb_preprocess_renew(ctx, p, source) : RB_ERROR_MEMORY;
+    rb_error err = p ? rb_preprocess_renew(ctx, p, source, false) : RB_ERROR_MEMORY;
     const char *effects = rb_model_attribute(model, "regress_checksum");
     char now[16] = "";
     if (!err && effects) snprintf(now, sizeof now, "%08x", rb_regress_checksum(p->regress, source));
@@ -25,7 +25,8 @@ static rb_error check_data(rb_context *ctx, const rb_model *model, rb_source *so
 /* Codes of data that a model was fitted to carry more than those of data that it was not. */
 void rb_again_warn(rb_context *ctx, const rb_model *model, rb_source *source) {
     rb_preprocess *p = rb_preprocess_copy(ctx, model->preprocess);
-    if (p && !rb_preprocess_renew(ctx, p, source) && p->checksum == model->preprocess->checksum) {
+    if (p && !rb_preprocess_renew(ctx, p, source, false) &&
+        p->checksum == model->preprocess->checksum) {
         rb_log(ctx, RB_LOG_WARNING,
                "the p-values are too small, also of noise: the model was fitted to these data, and "
                "with `null=encode` the permuted ones are not fitted");

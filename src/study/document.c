@@ -19,7 +19,7 @@ static rb_error test_classes(rb_context *ctx, rb_document *d, const rb_matrix *c
 
 /* What needs all codes. */
 static rb_error test_codes(rb_context *ctx, rb_document *d, rb_encoded *kept) {
-    const rb_matrix codes = rb_encoded_codes(kept);
+    const rb_matrix codes = rb_matrix_of(kept->codes);
     rb_error err = d->labels ? test_classes(ctx, d, &codes) : RB_OK;
     if (!err && d->covariates)
         err = rb_covariates_test(ctx, d->covariates, &codes, &d->covariate_tests);
@@ -41,7 +41,7 @@ static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     err =
         err ? err : rb_encoded_permute(ctx, kept, d->options, d->blocks, d->modules, &d->complete);
     if (err || !d->complete) return err;
-    if (d->with_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
+    if (d->with_metrics) err = rb_evaluate_encoded(ctx, kept, NULL, &d->metrics);
     if (!err && d->sets)
         err = rb_modules_test_sets(ctx, d->modules, d->model, d->sets, d->options, &d->set_tests);
     return err || !needs_codes ? err : test_codes(ctx, d, kept);
@@ -57,7 +57,7 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
         kept->also_user = &levels;
         kept->also_adds = levels.sums;
     }
-    if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, &d->metrics);
+    if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, NULL, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
     if (!err && (d->metrics || d->complete)) rb_levels_tell(ctx, &levels, d->metrics);
     kept->also = NULL;

@@ -94,12 +94,6 @@ typedef struct view {
     double *sample, *other;
 } view;
 
-static rb_error keep_codes(void *user, int64_t first, const rb_matrix *codes) {
-    const rb_dense *to = user;
-    rb_matrix_copy(codes, first, &(rb_target){to->type, to->data, to->ld, 1});
-    return RB_OK;
-}
-
 /* A of Z. */
 static rb_error find_weights(rb_context *ctx, rb_dense codes, rb_dense weights) {
     static const double PULL = 0.1;
@@ -181,7 +175,8 @@ rb_error rb_unit_shapes(rb_context *ctx, const rb_model *model, const rb_matrix 
     rb_dense_take(&scratch, RB_FLOAT64, units, m, &v.loadings);
     rb_dense_take(&scratch, RB_FLOAT64, units, n, &y);
     rb_source_of_matrix(x, &source);
-    if (!scratch.err) scratch.err = rb_encode(ctx, model, &source, keep_codes, &codes);
+    if (!scratch.err)
+        scratch.err = rb_encode_into(ctx, model, &source, RB_FLOAT64, codes.data, codes.ld, 1);
     if (!scratch.err) scratch.err = find_weights(ctx, codes, v.weights);
     if (!scratch.err) add_loadings(ctx, &v);
     for (int64_t first = 0; !scratch.err && first < n; first += size)

@@ -127,7 +127,7 @@ static void keep(const rb_preprocess *p, double *result) {
 static rb_preprocess *prepare(rb_context *ctx, const struct task *t, rb_source *source) {
     rb_preprocess *p;
     assert_ok(ctx, rb_preprocess_fit_together(ctx, &t->c->o, source, &p));
-    if (t->c->renewed) assert_ok(ctx, rb_preprocess_renew_together(ctx, p, source));
+    if (t->c->renewed) assert_ok(ctx, rb_preprocess_renew(ctx, p, source, true));
     return p;
 }
 

@@ -18,7 +18,7 @@ static uint32_t checksum_of(rb_context *ctx, const rb_matrix *matrix, bool renew
     assert_ok(ctx, rb_preprocess_fit(ctx, &o, source, &p));
     if (renewed) {
         p->checksum = 0;
-        assert_ok(ctx, rb_preprocess_renew(ctx, p, source));
+        assert_ok(ctx, rb_preprocess_renew(ctx, p, source, false));
     }
     uint32_t checksum = p->checksum;
     rb_preprocess_free(p);

@@ -86,7 +86,7 @@ static void check_options(rb_context *ctx, const rb_preprocess_options *o, rb_ma
     /* Models have none, until they are for data again. */
     other = rb_preprocess_copy(ctx, p);
     assert_null(other->moments);
-    assert_ok(ctx, rb_preprocess_renew(ctx, other, source));
+    assert_ok(ctx, rb_preprocess_renew(ctx, other, source, false));
     check_sums(ctx, other, source, RB_FLOAT64);
     assert_memory_equal(p->moments, other->moments, M * sizeof *p->moments);
     rb_preprocess_free(other);

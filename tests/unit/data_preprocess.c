@@ -551,7 +551,7 @@ static bool use_everything(rb_context *ctx, const rb_preprocess_options *o, rb_s
     rb_block block;
     rb_error err = rb_preprocess_fit(ctx, o, source, &p);
     assert_true(!err == (p != NULL));
-    if (!err) err = rb_preprocess_renew(ctx, p, source);
+    if (!err) err = rb_preprocess_renew(ctx, p, source, false);
     if (!err) {
         feed = (rb_feed *)&feed;
         err = rb_feed_new(ctx, p, source, RB_FLOAT32, &feed);

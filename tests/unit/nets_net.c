@@ -470,29 +470,6 @@ static void layers_give_the_codes_of_a_stack(void **state) {
     rb_source_free(source);
 }
 
-/* Centre and scale of a layer's input go into its weights. */
-static void input_of_a_layer_is_folded(void **state) {
-    (void)state;
-    const double w[] = {1, -2, 0.5, 3, 0, 1}, noise[] = {1, 0.5, 2}, scale[] = {2, 0.25};
-    const double centre[] = {0.3, -1, 2}, divide[] = {2, 1, 0.5}, x[] = {1, 2, 3};
-    deep_factors f = {.features = 3, .units = 2, .loadings = w, .noise = noise, .scale = scale};
-    deep_layers plain = {0}, folded = {0};
-    assert_ok(ctx, deep_layers_add_factors(ctx, &f, DEEP_POSTERIOR, &plain));
-    f.centre = centre;
-    f.divide = divide;
-    assert_ok(ctx, deep_layers_add_factors(ctx, &f, DEEP_POSTERIOR, &folded));
-    for (int j = 0; j < 2; j++) {
-        double a = plain.list[0].bias[j], b = folded.list[0].bias[j];
-        for (int k = 0; k < 3; k++) {
-            a += plain.list[0].weights[j * 3 + k] * (x[k] - centre[k]) / divide[k];
-            b += folded.list[0].weights[j * 3 + k] * x[k];
-        }
-        assert_close(a, b, 1e-13);
-    }
-    deep_layers_free(&plain);
-    deep_layers_free(&folded);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_are_differences),
@@ -506,7 +483,6 @@ int main(void) {
         cmocka_unit_test(rates_fall_as_asked),
         cmocka_unit_test(layers_give_the_codes_of_the_model),
         cmocka_unit_test(layers_give_the_codes_of_a_stack),
-        cmocka_unit_test(input_of_a_layer_is_folded),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -32,6 +32,47 @@ static void starts_from_models(void **state) {
     rb_options_free(more);
 }
 
+static rb_source *codes_of(const rb_model *model, double *codes) {
+    rb_source *source = train.labelled.source;
+    int64_t l = rb_model_units(model);
+    assert_ok(ctx, rb_encode_into(ctx, model, source, RB_FLOAT64, codes, l, 1));
+    return fixture_data(ctx, codes, rb_source_samples(source), l);
+}
+
+/* In a stack a net gives its layers but the output; so no other layer can stand on it. */
+static void nets_are_last_in_stacks(void **state) {
+    (void)state;
+    static double codes[2][6 * 1000];
+    rb_model *net, *above, *stack, *none, *started;
+    rb_options *options = options_of("epochs=2 layers=5"), *plain = options_of("epochs=2");
+    assert_ok(ctx, rb_options_unset(ctx, plain, "layers"));
+    rb_model *rfn =
+        fixture_text_model(ctx, "rfn", train.labelled.source, NULL, "units=6 iterations=30");
+    assert_ok(ctx, rb_finetune(ctx, options, NULL, &train.labelled, NULL, &net));
+    rb_source *of_rfn = codes_of(rfn, codes[0]), *of_net = codes_of(net, codes[1]);
+    rb_labelled coded = train.labelled;
+    coded.source = of_rfn;
+    assert_ok(ctx, rb_finetune(ctx, options, NULL, &coded, NULL, &above));
+    assert_ok(ctx, rb_stack_new(ctx, (const rb_model *[]){rfn, above}, 2, &stack));
+    assert_ok(ctx, rb_finetune(ctx, plain, stack, &train.labelled, NULL, &started));
+    int64_t rows, cols;
+    assert_non_null(rb_model_array(started, "weights2", &rows, &cols));
+    assert_int_equal(rows, 5);
+    assert_int_equal(cols, 6);
+    rb_model_free(stack);
+    rb_model *top = fixture_text_model(ctx, "rfn", of_net, NULL, "units=2 iterations=5");
+    assert_ok(ctx, rb_stack_new(ctx, (const rb_model *[]){net, top}, 2, &stack));
+    assert_error(ctx, rb_finetune(ctx, plain, stack, &train.labelled, NULL, &none),
+                 RB_ERROR_UNSUPPORTED, "layer 1 of the stack is a net");
+    rb_model *models[] = {rfn, net, above, stack, started, top};
+    for (int i = 0; i < 6; i++)
+        rb_model_free(models[i]);
+    rb_source_free(of_rfn);
+    rb_source_free(of_net);
+    rb_options_free(options);
+    rb_options_free(plain);
+}
+
 static double length_of(const double *row, int64_t count) {
     double squares = 0;
     for (int64_t i = 0; i < count; i++)
@@ -108,6 +149,7 @@ static void dead_units_begin_at_random(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(starts_from_models),
+        cmocka_unit_test(nets_are_last_in_stacks),
         cmocka_unit_test(rescaled_units_give_codes),
         cmocka_unit_test(dead_units_begin_at_random),
     };

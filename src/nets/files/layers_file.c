@@ -104,9 +104,7 @@ static rb_error fill_npz(rb_context *ctx, FILE *file, void *arg) {
             err = add_vector(&zip, name, shape[0], rb_layers_bias(w->layers, k), w->model->type);
     }
     if (!err) err = add_classes(&zip, w->model);
-    if (!err) return rb_zip_finish(&zip);
-    rb_zip_abandon(&zip);
-    return err;
+    return rb_zip_end(&zip, err);
 }
 
 /* ---- ONNX ---- */
