@@ -116,7 +116,7 @@ static rb_error put_states(rb_context *ctx, FILE *file, const void *of) {
 static int write_states(invocation *call, const rb_model *model, rb_source *source, output *out) {
     const char *values = rb_model_attribute(model, "values");
     const struct states states = {model, source, NULL, values && *values};
-    return output_fill(out, call->ctx, option_text(call, "map"), "tsv", put_states, &states);
+    return output_fill(out, call->ctx, option_text(call, "map"), put_states, &states);
 }
 
 /* ---- the command ---- */

@@ -70,9 +70,9 @@ int output_begin_own(output *out, rb_context *ctx, const char *target, const cha
     return STATUS_DONE;
 }
 
-int output_fill(output *out, rb_context *ctx, const char *target, const char *suffix,
-                output_filler fill, const void *of) {
-    int status = output_begin_own(out, ctx, target, suffix);
+int output_fill(output *out, rb_context *ctx, const char *target, output_filler fill,
+                const void *of) {
+    int status = output_begin_own(out, ctx, target, "tsv");
     if (status) return status;
     errno = 0;
     FILE *file = fopen(out->path, "w");

@@ -125,7 +125,7 @@ static rb_error put_table(rb_context *ctx, FILE *file, const void *of) {
 
 int table_begin(invocation *call, output *out, const char *target, const result_table *table) {
     struct filling f = {table, has_suffix(target, ".json")};
-    return output_fill(out, call->ctx, target, "tsv", put_table, &f);
+    return output_fill(out, call->ctx, target, put_table, &f);
 }
 
 int table_write(invocation *call, const char *target, const result_table *table, const char *noun) {

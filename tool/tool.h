@@ -213,8 +213,8 @@ int output_begin(output *out, const char *target, const char *suffix);
 int output_begin_own(output *out, rb_context *ctx, const char *target, const char *suffix);
 /* The same, filled: what was begun is to be ended unless there was a message. */
 typedef rb_error (*output_filler)(rb_context *ctx, FILE *file, const void *of);
-int output_fill(output *out, rb_context *ctx, const char *target, const char *suffix,
-                output_filler fill, const void *of);
+int output_fill(output *out, rb_context *ctx, const char *target, output_filler fill,
+                const void *of);
 /* If all went well so far: copies to the device, if it is one, or lets the command's own file
  * appear. Frees in any case; the status. */
 int output_end(output *out, int status);

@@ -373,7 +373,5 @@ rb_error rb_journal_merge(rb_context *ctx, const char *const *paths, int n_paths
     rb_free(all.there);
     *found = all.found;
     *count = all.count;
-    if (!err) return rb_staged_commit(ctx, staged);
-    rb_staged_abandon(staged);
-    return err;
+    return rb_staged_end(ctx, err, staged);
 }

@@ -187,6 +187,20 @@ static rb_error name_point(rb_context *ctx, rb_error err, const char *point) {
     return rb_fail(ctx, err, "%s (%s, of the grid)", why, point);
 }
 
+/* Do the values of a point go together; p: with the start and the samples, too, or NULL. */
+static rb_error check_point(rb_context *ctx, const rb_options *from, const char *point,
+                            const plan *p) {
+    rb_options *options = NULL, *ready = NULL;
+    rb_error err = point_options(ctx, from, point, &options);
+    if (!err)
+        err = p ? deep_train_ready(ctx, options, p->start, &p->train, &p->valid, &ready)
+                : rb_options_ready(ctx, options, NULL, &ready);
+    err = name_point(ctx, err, point);
+    rb_options_free(ready);
+    rb_options_free(options);
+    return err;
+}
+
 /* Lists the points of a text, each of which has legal values that go together. */
 static rb_error list_points(rb_context *ctx, const rb_options *options, const char *text,
                             rb_grid *grid) {
@@ -200,14 +214,9 @@ static rb_error list_points(rb_context *ctx, const rb_options *options, const ch
     if (!grid->points || !grid->rows) return RB_ERROR_MEMORY;
     grid->count = points;
     for (int64_t i = 0; !err && i < points; i++) {
-        rb_options *of = NULL, *ready = NULL;
         grid->points[i] = point_text(ctx, axes, count, i);
         if (!grid->points[i]) return RB_ERROR_MEMORY;
-        err = point_options(ctx, options, grid->points[i], &of);
-        err = err ? err : rb_options_ready(ctx, of, NULL, &ready);
-        err = name_point(ctx, err, grid->points[i]);
-        rb_options_free(ready);
-        rb_options_free(of);
+        err = check_point(ctx, options, grid->points[i], NULL);
     }
     return err;
 }
@@ -235,20 +244,6 @@ rb_error rb_grid_check(rb_context *ctx, const rb_options *options, const char *v
     rb_grid *grid = NULL;
     rb_error err = take_options(ctx, options, values, &grid);
     rb_grid_free(grid);
-    return err;
-}
-
-/* What a training refuses is refused before the first one. */
-static rb_error check_points(rb_context *ctx, const plan *p) {
-    rb_error err = RB_OK;
-    for (int64_t i = 0; !err && i < p->grid->count; i++) {
-        rb_options *options = NULL, *ready = NULL;
-        err = point_options(ctx, p->options, p->grid->points[i], &options);
-        err = err ? err : deep_train_ready(ctx, options, p->start, &p->train, &p->valid, &ready);
-        err = name_point(ctx, err, p->grid->points[i]);
-        rb_options_free(ready);
-        rb_options_free(options);
-    }
     return err;
 }
 
@@ -422,8 +417,10 @@ rb_error rb_finetune_grid(rb_context *ctx, const rb_options *options, const char
     if (!err) {
         p.train = *train;
         p.valid = *valid;
-        err = check_points(ctx, &p);
     }
+    /* What a training refuses is refused before the first one. */
+    for (int64_t i = 0; !err && i < p.grid->count; i++)
+        err = check_point(ctx, options, p.grid->points[i], &p);
     err = err ? err : rb_study_load(ctx, train->source, &p.train_matrix, &own_train);
     err = err ? err : rb_study_load(ctx, valid->source, &p.valid_matrix, &own_valid);
     pthread_mutex_init(&p.lock, NULL);

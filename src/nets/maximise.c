@@ -19,9 +19,9 @@ struct search {
     deep_layers layers; /* the first one has A in it, and is owned */
     double length;      /* of u */
     double *samples;    /* inputs x outputs */
-    double **codes;     /* of each worker: all a_k, one after the other */
-    double **vectors;   /* of each worker: 5 of the widest layer */
-    int64_t widest;
+    double *codes;      /* of each worker: n_codes, all a_k, one after the other */
+    double *vectors;    /* of each worker: 5 of the widest layer */
+    int64_t n_codes, widest;
     int64_t inputs, outputs; /* inputs: of u */
 };
 
@@ -153,8 +153,9 @@ static void put_sample(const struct search *s, int64_t unit, const double *u) {
 /* From the best of the starts. */
 static void search_unit(void *arg, int64_t unit, int worker) {
     const struct search *s = arg;
-    double *room = s->vectors[worker], *x = room + 3 * s->widest, *best_x = x + s->widest;
-    double *codes = s->codes[worker], best = -INFINITY;
+    double *room = s->vectors + worker * 5 * s->widest, *x = room + 3 * s->widest,
+           *best_x = x + s->widest;
+    double *codes = s->codes + worker * s->n_codes, best = -INFINITY;
     memset(best_x, 0, (size_t)s->inputs * sizeof *best_x);
     for (int start = 0; start <= STARTS; start++) {
         if (!set_start(s, unit, start, x, codes, room)) continue;
@@ -191,30 +192,22 @@ static rb_error fold_spread(rb_context *ctx, const rb_layers *from, struct searc
 
 rb_error rb_layers_maximise(rb_context *ctx, const rb_layers *layers, double *samples) {
     const deep_layers *l = &layers->layers;
-    struct search s = {.from = layers, .layers = *l, .samples = samples};
+    struct search s = {.from = layers, .layers = *l, .samples = samples, .n_codes = 1};
     int workers = rb_context_threads(ctx);
-    int64_t codes = 1;
     rb_scratch lists = {.ctx = ctx};
     s.inputs = l->list[0].in + layers->causes;
     s.length = sqrt((double)s.inputs);
     s.outputs = l->list[l->count - 1].out;
     s.widest = s.inputs;
     for (int k = 0; k < l->count; k++) {
-        codes += l->list[k].out;
+        s.n_codes += l->list[k].out;
         s.widest = l->list[k].out > s.widest ? l->list[k].out : s.widest;
     }
-    double *all_codes = rb_take(&lists, workers * codes, sizeof *all_codes);
-    double *all_vectors = rb_take(&lists, workers * 5 * s.widest, sizeof *all_vectors);
-    s.codes = rb_take(&lists, workers, sizeof *s.codes);
-    s.vectors = rb_take(&lists, workers, sizeof *s.vectors);
-    rb_error err = lists.err;
-    for (int i = 0; !err && i < workers; i++) {
-        s.codes[i] = all_codes + i * codes;
-        s.vectors[i] = all_vectors + i * 5 * s.widest;
-    }
-    bool folded = !err && !(err = fold_spread(ctx, layers, &s));
-    if (!err) err = rb_parallel_or_stop(ctx, s.outputs, search_unit, &s);
-    if (folded) rb_free(s.layers.list[0].weights);
-    rb_error ended = rb_scratch_end(&lists);
-    return err ? err : ended;
+    s.codes = rb_take(&lists, workers * s.n_codes, sizeof *s.codes);
+    s.vectors = rb_take(&lists, workers * 5 * s.widest, sizeof *s.vectors);
+    if (!lists.err) lists.err = fold_spread(ctx, layers, &s);
+    if (lists.err) return rb_scratch_end(&lists);
+    lists.err = rb_parallel_or_stop(ctx, s.outputs, search_unit, &s);
+    rb_free(s.layers.list[0].weights);
+    return rb_scratch_end(&lists);
 }

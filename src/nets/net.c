@@ -91,17 +91,13 @@ static void each_task(const struct rows *r, rb_task task) {
     rb_parallel(r->ctx, (r->x.rows + TASK_ROWS - 1) / TASK_ROWS, task, (void *)r);
 }
 
-static uint32_t threshold_of(double share) {
-    return share >= 1 ? UINT32_MAX : (uint32_t)(share * 0x1p32);
-}
-
 /* Each value of the rows becomes 0 with the probability of the share. */
 static void drop_rows(const struct rows *r, rb_dense rows, int64_t first, int worker) {
     uint32_t *words = r->pass->words + worker * r->pass->words_each;
     for (int64_t i = 0; i < rows.rows; i++) {
         uint64_t sample = (uint64_t)r->samples[first + i];
         rb_kernels_of(r->ctx)->random_row(r->key, sample, rows.cols, words);
-        deep_drop(rb_dense_rows(rows, i, 1), words, threshold_of(r->share), r->factor);
+        deep_drop(rb_dense_rows(rows, i, 1), words, net_threshold(r->share), r->factor);
     }
 }
 
@@ -121,7 +117,7 @@ static void mask_task(void *arg, int64_t task, int worker) {
     for (int64_t i = first; i < first + (left < TASK_ROWS ? left : TASK_ROWS); i++) {
         rb_kernels_of(r->ctx)->random_row(r->key, (uint64_t)r->samples[i], x->cols, words);
         for (int64_t e = x->starts[i] - x->starts[0]; e < x->starts[i + 1] - x->starts[0]; e++) {
-            bool kept = words[x->columns[e]] >= threshold_of(r->share);
+            bool kept = words[x->columns[e]] >= net_threshold(r->share);
             rb_put(x->type, r->pass->masked.data, e, kept ? rb_get(x->type, x->values, e) : 0);
         }
     }

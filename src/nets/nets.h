@@ -33,6 +33,11 @@ void deep_layers_free(deep_layers *layers);
 rb_error deep_layers_add(rb_context *ctx, deep_layers *layers, int64_t in, int64_t out,
                          deep_layer **added);
 
+/* A share of all random words: those below it. */
+static inline uint32_t net_threshold(double share) {
+    return share >= 1 ? UINT32_MAX : (uint32_t)(share * 0x1p32);
+}
+
 /* What rb_layers_new makes: layers.c. */
 struct rb_layers {
     deep_layers layers;

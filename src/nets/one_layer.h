@@ -127,11 +127,6 @@ double net_squares(const rb_context *ctx, rb_dense x);
 uint64_t net_key(const net_fit *fit, rb_purpose purpose);
 /* Words of a row for a worker; room for m or l of them. */
 uint32_t *net_words(const net_fit *fit, int worker);
-/* A share of all words: those below it. */
-static inline uint32_t net_threshold(double share) {
-    return share >= 1 ? UINT32_MAX : (uint32_t)(share * 0x1p32);
-}
-
 /* ---- coders ---- */
 
 typedef struct net_coder {
