@@ -14,18 +14,21 @@ static void advise_units(const rb_look *look, rb_check *check) {
         rb_check_add(check, "units", text, "as asked for");
         return;
     }
-    int64_t few = look->n / 5, most = few < MAX_UNITS ? few : MAX_UNITS;
-    most = most < MIN_UNITS ? MIN_UNITS : most;
     int64_t found = look->above_chance, more = (5 * found + 3) / 4;
-    int64_t wanted = more < FEW_UNITS ? FEW_UNITS : more, k = rb_smaller(wanted, most);
-    const char *most_of =
-        most == MAX_UNITS ? ", and at most 40" : ", and at most one for every five samples";
-    const char *bound = k < wanted ? most_of : more < FEW_UNITS ? ", and at least 10" : "";
+    int64_t least = rb_smaller(FEW_UNITS, look->m), by_samples = look->n / 5;
+    int64_t wanted = more < least ? least : more, k = rb_smaller(wanted, MAX_UNITS);
+    char at_least[48] = "", at_most[64] = "";
+    if (more < least) snprintf(at_least, sizeof at_least, ", and at least %lld", (long long)least);
+    if (k < wanted) snprintf(at_most, sizeof at_most, ", and at most %d", MAX_UNITS);
+    if (by_samples < k) {
+        k = by_samples < MIN_UNITS ? MIN_UNITS : by_samples;
+        snprintf(at_most, sizeof at_most, ", but of so few samples %lld", (long long)k);
+    }
     snprintf(text, sizeof text, "%lld", (long long)k);
     rb_check_add(check, "units", text,
                  "a start: a quarter more than the principal components above chance, "
-                 "%lld%s; surplus units are removed",
-                 (long long)found, bound);
+                 "%lld%s%s; surplus units are removed",
+                 (long long)found, at_least, at_most);
 }
 
 static const char *which_of(bool constant, bool same) {

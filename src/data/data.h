@@ -379,7 +379,7 @@ void rb_preprocess_free(rb_preprocess *p);
 int64_t rb_preprocess_memory(const rb_preprocess_options *options, int64_t n_samples,
                              int64_t n_features);
 /* For other data that will be preprocessed in the same way: checksum, moments and number of missing
- * values become theirs, by a pass over them. */
+ * values become theirs, by a pass over them. together: as rb_preprocess_fit_together. */
 rb_error rb_preprocess_renew(rb_context *ctx, rb_preprocess *p, rb_source *source, bool together);
 
 /* Preprocessing bound to one source: features matched by name when both have names, else by

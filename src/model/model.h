@@ -398,7 +398,8 @@ rb_error rb_metrics_encode(rb_context *ctx, rb_metrics *metrics, void *coder, co
 rb_error rb_metrics_add(rb_context *ctx, rb_metrics *metrics, rb_adding *adding, bool encodes);
 /* Sparseness, and the errors of what is rebuilt: their sum of squares over so many values. */
 void rb_metrics_rebuilt(rb_metrics *metrics, double sparseness, double squares, double values);
-/* rb_evaluate of samples whose codes may be there; likelihoods as in the next one, or NULL. */
+/* rb_evaluate of samples whose codes may be there; likelihoods: as in the next one, but that a
+ * method without leaves them, or NULL. */
 rb_error rb_evaluate_encoded(rb_context *ctx, rb_encoded *encoded, double *likelihoods,
                              rb_metrics **metrics);
 /* rb_evaluate, and the log-likelihood of each sample, NaN of a method without. */

@@ -127,6 +127,7 @@ double net_squares(const rb_context *ctx, rb_dense x);
 uint64_t net_key(const net_fit *fit, rb_purpose purpose);
 /* Words of a row for a worker; room for m or l of them. */
 uint32_t *net_words(const net_fit *fit, int worker);
+
 /* ---- coders ---- */
 
 typedef struct net_coder {

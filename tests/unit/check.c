@@ -491,15 +491,28 @@ static void test_blocks(void **state) {
 static void test_few_samples(void **state) {
     (void)state;
     double *values = fixture_values(N, M, 3, 14);
-    static const int64_t counts[] = {1, 2, 3, 9, 12};
-    for (int i = 0; i < 5; i++) {
+    static const int64_t counts[] = {1, 2, 3, 9, 12, 29};
+    for (int i = 0; i < 6; i++) {
         seen s = look(values, counts[i], M);
         assert_found(&s, "few-samples", counts[i] < 10 ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
                      (double)counts[i]);
-        if (counts[i] > 1) assert_advice(&s, "units", "2");
+        if (counts[i] > 1) assert_advice(&s, "units", counts[i] < 29 ? "2" : "5");
         end(&s);
     }
     free(values);
+}
+
+/* Small causes show in no component: ten units, where there are as many features. */
+static void test_few_units(void **state) {
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        int64_t m = few ? 3 : 30;
+        double *values = fixture_values(200, m, 0, 15);
+        seen s = look(values, 200, m);
+        assert_advice(&s, "units", few ? "3" : "10");
+        end(&s);
+        free(values);
+    }
 }
 
 /* ---- how it looks ---- */
@@ -671,6 +684,7 @@ int main(void) {
         cmocka_unit_test(test_many_missing),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_few_units),
         cmocka_unit_test(test_sparse_is_as_dense),
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_stretches),

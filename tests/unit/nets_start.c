@@ -1,6 +1,7 @@
 /* What a net begins with: layers of models, their lengths, units without loadings. */
 #include "nets_test.h"
 
+#include "model/model.h"
 #include <rarebit/stack.h>
 
 #include <math.h>
@@ -44,7 +45,8 @@ static void nets_are_last_in_stacks(void **state) {
     (void)state;
     static double codes[2][6 * 1000];
     rb_model *net, *above, *stack, *none, *started;
-    rb_options *options = options_of("epochs=2 layers=5"), *plain = options_of("epochs=2");
+    rb_options *options = options_of("epochs=2 layers=5,4"),
+               *plain = options_of("epochs=1 rate=1e-30");
     assert_ok(ctx, rb_options_unset(ctx, plain, "layers"));
     rb_model *rfn =
         fixture_text_model(ctx, "rfn", train.labelled.source, NULL, "units=6 iterations=30");
@@ -59,6 +61,9 @@ static void nets_are_last_in_stacks(void **state) {
     assert_non_null(rb_model_array(started, "weights2", &rows, &cols));
     assert_int_equal(rows, 5);
     assert_int_equal(cols, 6);
+    /* What it takes off the codes below is in the first of its layers alone. */
+    for (int j = 0; j < 4; j++)
+        assert_close(fixture_array(started, "bias3")[j], fixture_array(above, "bias2")[j], 1e-7);
     rb_model_free(stack);
     rb_model *top = fixture_text_model(ctx, "rfn", of_net, NULL, "units=2 iterations=5");
     assert_ok(ctx, rb_stack_new(ctx, (const rb_model *[]){net, top}, 2, &stack));
@@ -69,6 +74,27 @@ static void nets_are_last_in_stacks(void **state) {
         rb_model_free(models[i]);
     rb_source_free(of_rfn);
     rb_source_free(of_net);
+    rb_options_free(options);
+    rb_options_free(plain);
+}
+
+/* Of a damaged stack: a layer that takes other features than the one below has units. */
+static void layers_of_stacks_fit(void **state) {
+    (void)state;
+    static const char *const arrays[] = {"layer2.input_centre", "layer2.input_scale",
+                                         "layer2.loadings", "layer2.noise"};
+    rb_options *options, *plain = options_of("epochs=2");
+    rb_model *stack, *none;
+    assert_ok(ctx, rb_options_unset(ctx, plain, "layers"));
+    assert_ok(ctx, rb_stack_options(ctx, "rfn", &options));
+    assert_ok(ctx, rb_options_set_all(ctx, options, "units=6,4 iterations=10 seed=1"));
+    assert_ok(ctx, rb_stack_fit(ctx, options, train.labelled.source, &stack));
+    for (int i = 0; i < 4; i++)
+        for (int64_t a = 0; a < stack->n_arrays; a++)
+            stack->arrays[a].rows -= strcmp(stack->arrays[a].name, arrays[i]) == 0;
+    assert_error(ctx, rb_finetune(ctx, plain, stack, &train.labelled, NULL, &none), RB_ERROR_FORMAT,
+                 "layer 2 of the stack has other features");
+    rb_model_free(stack);
     rb_options_free(options);
     rb_options_free(plain);
 }
@@ -148,9 +174,8 @@ static void dead_units_begin_at_random(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_from_models),
-        cmocka_unit_test(nets_are_last_in_stacks),
-        cmocka_unit_test(rescaled_units_give_codes),
+        cmocka_unit_test(starts_from_models),         cmocka_unit_test(nets_are_last_in_stacks),
+        cmocka_unit_test(layers_of_stacks_fit),       cmocka_unit_test(rescaled_units_give_codes),
         cmocka_unit_test(dead_units_begin_at_random),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
