@@ -118,10 +118,10 @@ static int tell_cohorts(invocation *call, const rb_cohorts *r) {
     correlations found = {0};
     int64_t living = 0;
     for (int64_t j = 0; j < r->n_units; j++) {
-        const rb_cohort_unit *a = &r->units[0][j], *b = &r->units[1][j];
+        const rb_cohort_unit *a = &r->units[j].in[0], *b = &r->units[j].in[1];
         living += !isnan(a->p_value) || !isnan(b->p_value);
-        if (a->q_value <= FOUND && b->q_value <= FOUND && !isnan(r->correlation[j]))
-            note_correlation(&found, r->correlation[j]);
+        if (a->q_value <= FOUND && b->q_value <= FOUND && !isnan(r->units[j].correlation))
+            note_correlation(&found, r->units[j].correlation);
     }
     report("%lld of %lld living units explain more than independent features in both (q-value at "
            "most 0.05); 'rarebit modules --permutations N --null encode' on a cohort also tests "

@@ -19,7 +19,7 @@ typedef struct rb_replicated_unit {
     int64_t
         partner; /* by the assignment of the largest sum of correlations; -1: none is left, or the
                         unit is dead */
-    double partner_correlation; /* 0 without a partner */
+    double partner_correlation; /* NaN without a partner */
     int64_t best;               /* living unit of the largest correlation; -1: the unit is dead */
     double best_correlation;
     /* The chance that the partner's correlation is as large with the features of the second model
@@ -64,12 +64,16 @@ typedef struct rb_cohort_unit {
     double p_value, p_value_family, q_value;
 } rb_cohort_unit;
 
+typedef struct rb_cohort_pair {
+    rb_cohort_unit in[2];
+    double correlation; /* of the least-squares loadings of the cohorts; NaN: there are none */
+} rb_cohort_pair;
+
 typedef struct rb_cohorts {
     size_t size; /* sizeof(rb_cohorts), set by the caller; new fields come at the end */
     int64_t n_units, permutations;
     int64_t n_samples[2];
-    rb_cohort_unit *units[2]; /* n_units of each cohort */
-    double *correlation;      /* n_units: of the least-squares loadings of the cohorts; NaN: none */
+    rb_cohort_pair *units; /* n_units */
 } rb_cohorts;
 
 /* Compares what the units of a model do in two cohorts, whose samples are preprocessed and encoded

@@ -25,7 +25,7 @@ class CCohorts(Structure):
     """rb_cohorts."""
 
     _fields_ = [("size", c_size_t), ("n_units", c_int64), ("permutations", c_int64),
-                ("n_samples", c_int64 * 2), ("units", c_void_p * 2), ("correlation", c_void_p)]
+                ("n_samples", c_int64 * 2), ("units", c_void_p)]
 
 
 _library.declare({

@@ -296,21 +296,22 @@ static double correlate(const work *w, const double *x, const double *y, const c
 /* ---- the whole ---- */
 
 static rb_error examine(work *w, cohort *c, int which, const rb_replication_options *options,
-                        rb_cohort_unit *units) {
+                        rb_cohort_pair *units) {
     double *memory = rb_alloc(w->ctx, 2 * w->m, sizeof *memory);
     rb_error err = memory ? add_all(w, c->values) : RB_ERROR_MEMORY;
     err = err ? err : find_profile(w, c);
     if (!err) explain(w, c->squares, c->observed);
     for (int64_t j = 0; !err && j < w->units; j++) {
-        units[j].active = w->sums.active[j] / (double)c->n;
-        units[j].explained = c->observed[j];
-        units[j].correlation = correlate(w, c->profile, w->loadings, c, c, j, memory);
+        rb_cohort_unit *unit = &units[j].in[which];
+        unit->active = w->sums.active[j] / (double)c->n;
+        unit->explained = c->observed[j];
+        unit->correlation = correlate(w, c->profile, w->loadings, c, c, j, memory);
         if (w->sums.s[j * w->units + j] == 0) c->observed[j] = NAN;
     }
     rb_free(memory);
     err = err ? err : permute(w, c, which, options);
     const rb_chances chances = {options->permutations, c->observed, c->explained};
-    const rb_chance_rows rows = {&units->p_value, sizeof *units, w->units};
+    const rb_chance_rows rows = {&units->in[which].p_value, sizeof *units, w->units};
     return err ? err : rb_chances_find(w->ctx, &chances, &rows);
 }
 
@@ -318,18 +319,17 @@ static rb_error compare(work *w, cohort cohorts[2], const rb_replication_options
                         rb_cohorts *to) {
     int64_t units = w->units;
     double *memory = rb_alloc(w->ctx, 2 * w->m, sizeof *memory);
-    to->correlation = rb_alloc_zero(w->ctx, units, sizeof *to->correlation);
-    rb_error err = memory && to->correlation ? RB_OK : RB_ERROR_MEMORY;
+    to->units = rb_alloc_zero(w->ctx, units, sizeof *to->units);
+    rb_error err = memory && to->units ? RB_OK : RB_ERROR_MEMORY;
     to->n_units = units;
     to->permutations = options->permutations;
     for (int i = 0; !err && i < 2; i++) {
         to->n_samples[i] = cohorts[i].n;
-        to->units[i] = rb_alloc_zero(w->ctx, units, sizeof *to->units[i]);
-        err = to->units[i] ? examine(w, &cohorts[i], i, options, to->units[i]) : RB_ERROR_MEMORY;
+        err = examine(w, &cohorts[i], i, options, to->units);
     }
     for (int64_t j = 0; !err && j < units; j++)
-        to->correlation[j] = correlate(w, cohorts[0].profile, cohorts[1].profile, &cohorts[0],
-                                       &cohorts[1], j, memory);
+        to->units[j].correlation = correlate(w, cohorts[0].profile, cohorts[1].profile, &cohorts[0],
+                                             &cohorts[1], j, memory);
     rb_free(memory);
     return err;
 }
@@ -362,8 +362,6 @@ rb_error rb_compare_cohorts(rb_context *ctx, const rb_model *model, rb_source *f
 }
 
 void rb_cohorts_clear(rb_cohorts *cohorts) {
-    rb_free(cohorts->units[0]);
-    rb_free(cohorts->units[1]);
-    rb_free(cohorts->correlation);
+    rb_free(cohorts->units);
     *cohorts = (rb_cohorts){.size = cohorts->size};
 }

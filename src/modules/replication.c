@@ -222,9 +222,9 @@ static rb_error find_partners(rb_context *ctx, comparison *c, double *observed,
         int64_t best = there ? find_best(c, correlations, j) : -1, other = there ? partner[j] : -1;
         bool paired = other >= 0 && !is_zero(b, other);
         units[j].partner = paired ? other : -1;
-        units[j].partner_correlation = paired ? correlations[j * b.cols + other] : 0;
+        units[j].partner_correlation = paired ? correlations[j * b.cols + other] : NAN;
         units[j].best = best;
-        units[j].best_correlation = best >= 0 ? correlations[j * b.cols + best] : 0;
+        units[j].best_correlation = best >= 0 ? correlations[j * b.cols + best] : NAN;
         observed[j] = paired ? worth(c, units[j].partner_correlation) : NAN;
     }
     return err;

@@ -43,21 +43,13 @@ rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column
     return (rb_value){.kind = RB_VALUE_INTEGER, .integer = row};
 }
 
-/* Of the partner or of the best one, where there is one. */
-static rb_value of_other(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_replication *r = table->of;
-    bool best = *column->key == 'b';
-    if ((best ? r->units[row].best : r->units[row].partner) < 0) return (rb_value){0};
-    return stored(table, row, column);
-}
-
 rb_table rb_replication_table(const rb_replication *r) {
     static const rb_table_column columns[] = {
         {"unit", "unit", NULL, "of the first model", RB_VALUE_INTEGER, .value = rb_row_number},
         {"partner", "partner", NULL, "the unit of the second model that is assigned to it",
          RB_VALUE_INTEGER, offsetof(rb_replicated_unit, partner)},
         {"partner_correlation", "correlation", "%.3g", "of its loadings and the partner's",
-         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, partner_correlation), of_other},
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, partner_correlation)},
         {"p_value", "p-value", "%.3g", "chance of as good a partner for this unit", RB_VALUE_NUMBER,
          offsetof(rb_replicated_unit, p_value)},
         {"p_value_family", "family-wise", "%.3g", "chance of as good a partner for any unit",
@@ -67,7 +59,7 @@ rb_table rb_replication_table(const rb_replication *r) {
         {"best", "best", NULL, "the unit of the second model that is most similar",
          RB_VALUE_INTEGER, offsetof(rb_replicated_unit, best)},
         {"best_correlation", "its corr.", "%.3g", "of its loadings and those of the best",
-         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, best_correlation), of_other},
+         RB_VALUE_NUMBER, offsetof(rb_replicated_unit, best_correlation)},
         {0},
     };
     return (rb_table){"units", columns, r->n_units, r->units, sizeof *r->units, r};
@@ -85,52 +77,40 @@ int64_t rb_replication_found(const rb_replication *r) {
 int64_t rb_cohorts_found(const rb_cohorts *c) {
     int64_t both = 0;
     for (int64_t j = 0; j < c->n_units; j++)
-        both += c->units[0][j].q_value <= FOUND && c->units[1][j].q_value <= FOUND;
+        both += c->units[j].in[0].q_value <= FOUND && c->units[j].in[1].q_value <= FOUND;
     return both;
-}
-
-static rb_value in_cohort(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_cohorts *c = table->of;
-    rb_table one = *table;
-    one.rows = c->units[column->key[strlen(column->key) - 1] == 'b'];
-    return stored(&one, row, column);
-}
-
-static rb_value alike(const rb_table *table, int64_t row, const rb_table_column *column) {
-    const rb_cohorts *c = table->of;
-    return (rb_value){.kind = column->kind, .number = c->correlation[row]};
 }
 
 rb_table rb_cohorts_table(const rb_cohorts *c) {
     static const rb_table_column columns[] = {
         {"unit", "unit", NULL, "of the model", RB_VALUE_INTEGER, .value = rb_row_number},
         {"active_a", "active A", "%.3g", "share of the samples of the first cohort",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, active), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[0].active)},
         {"explained_a", "explained A", "%.3g", "share of the squares of its data", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, explained), in_cohort},
+         offsetof(rb_cohort_pair, in[0].explained)},
         {"correlation_a", "like A", "%.3g", "of its loadings and those that fit the cohort",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, correlation), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[0].correlation)},
         {"p_value_a", "p A", "%.3g", "chance of as much explained by this unit", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, p_value), in_cohort},
+         offsetof(rb_cohort_pair, in[0].p_value)},
         {"q_value_a", "q A", "%.3g", "false discovery rate", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, q_value), in_cohort},
+         offsetof(rb_cohort_pair, in[0].q_value)},
         {"p_value_family_a", "family-wise A", "%.3g", "chance of as much explained by any unit",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, p_value_family), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[0].p_value_family)},
         {"active_b", "active B", "%.3g", "share of the samples of the second cohort",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, active), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[1].active)},
         {"explained_b", "explained B", "%.3g", "share of the squares of its data", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, explained), in_cohort},
+         offsetof(rb_cohort_pair, in[1].explained)},
         {"correlation_b", "like B", "%.3g", "of its loadings and those that fit the cohort",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, correlation), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[1].correlation)},
         {"p_value_b", "p B", "%.3g", "chance of as much explained by this unit", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, p_value), in_cohort},
+         offsetof(rb_cohort_pair, in[1].p_value)},
         {"q_value_b", "q B", "%.3g", "false discovery rate", RB_VALUE_NUMBER,
-         offsetof(rb_cohort_unit, q_value), in_cohort},
+         offsetof(rb_cohort_pair, in[1].q_value)},
         {"p_value_family_b", "family-wise B", "%.3g", "chance of as much explained by any unit",
-         RB_VALUE_NUMBER, offsetof(rb_cohort_unit, p_value_family), in_cohort},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, in[1].p_value_family)},
         {"correlation", "A like B", "%.3g", "of the loadings that fit one cohort and the other",
-         RB_VALUE_NUMBER, .value = alike},
+         RB_VALUE_NUMBER, offsetof(rb_cohort_pair, correlation)},
         {0},
     };
-    return (rb_table){"units", columns, c->n_units, c->units[0], sizeof *c->units[0], c};
+    return (rb_table){"units", columns, c->n_units, c->units, sizeof *c->units, c};
 }

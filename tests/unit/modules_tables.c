@@ -34,30 +34,9 @@ static void values_stand_in_their_rows(void **state) {
     assert_null(rb_table_find(&table, "q"));
 }
 
-/* What needs a partner, or a best unit, is told of units that have one. */
-static void units_without_a_partner_have_no_correlation(void **state) {
-    (void)state;
-    rb_replicated_unit units[] = {
-        {.partner = 2, .partner_correlation = 0.9, .best = 1, .best_correlation = 0.95},
-        {.partner = -1, .partner_correlation = 0.1, .best = 0, .best_correlation = 0.3},
-        {.partner = 0, .partner_correlation = 0.2, .best = -1, .best_correlation = 0.4}};
-    const rb_replication replication = {.n_units = 3, .units = units};
-    const rb_table table = rb_replication_table(&replication);
-    for (int64_t r = 0; r < table.n_rows; r++) {
-        rb_value of_partner =
-            rb_table_value(&table, r, rb_table_find(&table, "partner_correlation"));
-        rb_value of_best = rb_table_value(&table, r, rb_table_find(&table, "best_correlation"));
-        assert_int_equal(of_partner.kind, r == 1 ? RB_VALUE_NONE : RB_VALUE_NUMBER);
-        assert_int_equal(of_best.kind, r == 2 ? RB_VALUE_NONE : RB_VALUE_NUMBER);
-        assert_true(r == 1 || of_partner.number == units[r].partner_correlation);
-        assert_true(r == 2 || of_best.number == units[r].best_correlation);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_stand_in_their_rows),
-        cmocka_unit_test(units_without_a_partner_have_no_correlation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
