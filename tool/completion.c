@@ -12,6 +12,11 @@ static void bash_options(FILE *file, const command *c) {
     fputs("--help", file);
 }
 
+/* "a|b|c": what may be typed, where that is known. */
+static const char *words_of(const rb_option *row) {
+    return row->choices ? row->choices : row->word;
+}
+
 /* "a|b|c" as "a b c" */
 static void bash_choices(FILE *file, const char *choices) {
     for (; *choices; choices++)
@@ -23,9 +28,10 @@ static void bash_command(FILE *file, const command *c) {
     if (strcmp(c->words, "help") == 0) return;
     fprintf(file, "    '%s')\n        case $before in\n", c->words);
     for (const rb_option *row = c->rows; row->name; row++) {
-        if (row->choices) {
+        const char *words = words_of(row);
+        if (words) {
             fprintf(file, "        --%s) COMPREPLY=($(compgen -W '", row->name);
-            bash_choices(file, row->choices);
+            bash_choices(file, words);
             fputs("' -- \"$word\")); return ;;\n", file);
         }
     }
@@ -97,9 +103,10 @@ static void zsh_value(FILE *file, const rb_option *row) {
     if (row->kind == RB_OPTION_FLAG) return;
     fputs(":", file);
     put_zsh(file, row->argument ? row->argument : "VALUE");
-    if (row->choices) {
+    const char *words = words_of(row);
+    if (words) {
         fputs(":(", file);
-        bash_choices(file, row->choices);
+        bash_choices(file, words);
         putc(')', file);
     } else {
         bool names_file = row->kind == RB_OPTION_TEXT || row->kind == RB_OPTION_VALUES;

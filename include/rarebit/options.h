@@ -44,14 +44,14 @@ typedef struct rb_option {
     const char *fallback; /* the default, as text; NULL for a text that is not set */
     double minimum;       /* closed range of numbers; DBL_MIN means "above 0" */
     double maximum;
-    const char *choices;  /* "rms|sd|none", in the order of the enum; of a NUMBER one word that may
-                           * stand in its place, which is INFINITY in the field, or NULL */
+    const char *choices;  /* "rms|sd|none", in the order of the enum */
     const char *argument; /* how help names the value: "N", "RATE", "FILE" */
     const char *help;     /* without a full stop; other options are named with dashes */
     rb_option_level level;
     const char *needs; /* does nothing without "dropout", or without "activation=leaky", and is then
                         * refused where it is set; NULL: nothing */
     const char *group; /* "Fit": filled by rb_options_row */
+    const char *word;  /* of a NUMBER: may stand in its place, and is INFINITY in the field */
 } rb_option;
 
 typedef struct rb_options rb_options;

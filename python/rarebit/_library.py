@@ -51,7 +51,7 @@ class COption(Structure):
     _fields_ = [("name", c_char_p), ("letter", c_char), ("kind", c_int), ("offset", c_size_t),
                 ("fallback", c_char_p), ("minimum", c_double), ("maximum", c_double),
                 ("choices", c_char_p), ("argument", c_char_p), ("help", c_char_p),
-                ("level", c_int), ("needs", c_char_p), ("group", c_char_p)]
+                ("level", c_int), ("needs", c_char_p), ("group", c_char_p), ("word", c_char_p)]
 
 
 class CMethod(Structure):

@@ -32,6 +32,7 @@ class Option:
     level: int
     needs: Optional[str]
     group: str
+    word: Optional[str]
 
     @property
     def parameter(self) -> str:
@@ -60,8 +61,8 @@ class Option:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
         if self.parameter in COUNTS:
             return "Union[int, str]"
-        if self.kind == Kind.NUMBER and self.choices:
-            return f'Union[float, Literal["{self.choices[0]}"]]'
+        if self.word:
+            return f'Union[float, Literal["{self.word}"]]'
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
                 Kind.VALUES: "Union[float, ArrayLike]",
                 Kind.SECONDS: "Union[float, str]"}[self.kind]
@@ -73,8 +74,8 @@ class Option:
             return "{" + ", ".join(f'"{choice}"' for choice in self.choices) + "}"
         if self.parameter in COUNTS:
             return "int, or a text"
-        if self.kind == Kind.NUMBER and self.choices:
-            return f'float or "{self.choices[0]}"'
+        if self.word:
+            return f'float or "{self.word}"'
         return {Kind.INTEGER: "int", Kind.NUMBER: "float", Kind.FLAG: "bool", Kind.TEXT: "str",
                 Kind.VALUES: "float or array", Kind.SECONDS: "seconds, or a text"}[self.kind]
 
@@ -115,7 +116,8 @@ class Options:
             core.rb_options_range(byref(row), legal, 500)
             yield Option(row.name.decode(), row.kind, text(row.fallback), legal.value.decode(),
                          tuple(row.choices.decode().split("|")) if row.choices else (),
-                         row.help.decode(), row.level, text(row.needs), row.group.decode())
+                         row.help.decode(), row.level, text(row.needs), row.group.decode(),
+                         text(row.word))
             index += 1
 
     def set_all(self, parameters: Mapping[str, Any]) -> None:

@@ -78,8 +78,7 @@ static bool parse_flag(const char *text, bool *value) {
 
 /* A word in place of a number is infinite. */
 static bool within(const rb_option *row, double value) {
-    bool word = row->kind == RB_OPTION_NUMBER && row->choices && value == INFINITY;
-    return word || (value >= row->minimum && value <= row->maximum);
+    return (row->word && value == INFINITY) || (value >= row->minimum && value <= row->maximum);
 }
 
 /* A value of any kind, laid out as its field. */
@@ -130,8 +129,7 @@ static bool parse(const rb_option *row, const char *text, any *value) {
         return parse_integer(text, &value->integer);
     case RB_OPTION_NUMBER:
         value->number = INFINITY;
-        return (row->choices && strcmp(text, row->choices) == 0) ||
-               rb_parse_number(text, &value->number);
+        return (row->word && strcmp(text, row->word) == 0) || rb_parse_number(text, &value->number);
     case RB_OPTION_SECONDS:
         return rb_parse_seconds(text, &value->number, &has_unit);
     case RB_OPTION_CHOICE:
@@ -195,7 +193,7 @@ const char *rb_row_text(const rb_option *row, const void *fields, char *scratch)
         snprintf(scratch, RB_ROW_TEXT, "%lld", (long long)value.integer);
         break;
     case RB_OPTION_NUMBER:
-        if (row->choices && value.number == INFINITY) return row->choices;
+        if (row->word && value.number == INFINITY) return row->word;
         rb_print_shortest(scratch, value.number);
         break;
     case RB_OPTION_SECONDS:
@@ -253,9 +251,9 @@ static void describe_numbers(const rb_option *row, char *buffer, size_t size) {
         rb_print(high, sizeof high, "%s at most %.15g", low[0] ? " and" : " of", row->maximum);
     snprintf(buffer, size, "%s%s%s%s%s", whole ? "a whole number" : "a number", low, high,
              row->kind == RB_OPTION_VALUES ? ", or a file of numbers"
-             : row->choices                ? ", or "
+             : row->word                   ? ", or "
                                            : "",
-             row->choices ? row->choices : "");
+             row->word ? row->word : "");
 }
 
 void rb_options_range(const rb_option *row, char *buffer, size_t size) {

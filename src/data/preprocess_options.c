@@ -10,9 +10,9 @@ static const rb_option table[] = {
      "fill missing values with the mean or median of the feature, or leave them out of the "
      "likelihood (model)",
      RB_OPTION_COMMON},
-    {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX,
-     "median", "SUM", "scale each sample to this total, or the median one (0: never)",
-     RB_OPTION_COMMON},
+    {"totals", 0, RB_OPTION_NUMBER, offsetof(rb_preprocess_options, totals), "0", 0, DBL_MAX, NULL,
+     "SUM", "scale each sample to this total, or the median one (0: never)", RB_OPTION_COMMON,
+     .word = "median"},
     {"log1p", 0, RB_OPTION_FLAG, offsetof(rb_preprocess_options, log1p), "false", 0, 0, NULL, NULL,
      "take log(1 + x), after --totals", RB_OPTION_COMMON},
     {"centre-samples", 0, RB_OPTION_CHOICE, offsetof(rb_preprocess_options, centre_samples), "none",

@@ -163,8 +163,7 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run, const rb_op
         const char *value = rb_row_text(row, preprocess_options(run), scratch);
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         const char *old = rb_model_attribute(run->start, row->name);
-        bool word =
-            row->kind == RB_OPTION_NUMBER && row->choices && strcmp(value, row->choices) == 0;
+        bool word = row->word && strcmp(value, row->word) == 0;
         bool same = old && (strcmp(value, old) == 0 || (word && strcmp(old, row->fallback) != 0));
         bool other = strcmp(value, row->fallback ? row->fallback : "") != 0 && !same;
         if (other && !omits && rb_options_is_set(given, row->name))
