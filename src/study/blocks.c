@@ -68,7 +68,8 @@ static rb_error rearrange(rb_context *ctx, const rb_blocks *b, const rb_matrix *
 rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *b, const rb_matrix *matrix,
                         rb_matrix **folded) {
     if (matrix->sparse)
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED, "blocks need dense data, but these are sparse");
+        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                       "blocks need dense data, but these are sparse and large");
     return rearrange(ctx, b, matrix, false, folded);
 }
 

@@ -59,7 +59,8 @@ static rb_error load(rb_context *ctx, const rb_model *model, rb_source *source, 
     rb_source halfway = {.n_samples = source->n_samples,
                          .n_features = p->n_features,
                          .type = model->type,
-                         .sparse = block.sparse,
+                         .sparse = block.sparse &&
+                                   !rb_rotation_is_dense(source->n_samples, p->n_features),
                          .read = read_feed,
                          .state = feed};
     err = err ? err : rb_study_load(ctx, &halfway, &matrix, &h->matrix);

@@ -108,17 +108,23 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *from, int64_t period
 
 /* ---- samples rotated ---- */
 
-enum { MOST_DIRECTIONS = 2000, MOST_VALUES = 100000000 };
+enum { MOST_DIRECTIONS = 2000, MOST_VALUES = 100000000, MOST_MADE_DENSE = 20000000 };
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+static bool fits(int64_t n, int64_t m, int64_t most) {
+    return least(n - 1, m) <= MOST_DIRECTIONS && n <= most / m;
+}
+
+bool rb_rotation_is_dense(int64_t n_samples, int64_t n_features) {
+    return fits(n_samples, n_features, MOST_MADE_DENSE);
+}
+
 const char *rb_rotation_flaw(const rb_matrix *x) {
-    if (x->sparse) return "the data are sparse";
-    if (least(x->n_samples - 1, x->n_features) > MOST_DIRECTIONS ||
-        x->n_samples > MOST_VALUES / x->n_features)
-        return "the data are large";
+    if (x->sparse) return "the data are sparse and large";
+    if (!fits(x->n_samples, x->n_features, MOST_VALUES)) return "the data are large";
     for (int64_t i = 0; i < x->n_samples * x->n_features; i++)
         if (isnan(rb_get(x->type, x->values, i)))
             return "values are missing (a fit with `missing=mean` fills them)";
@@ -192,18 +198,27 @@ rb_error rb_rotation_new(rb_context *ctx, const rb_matrix *x, rb_rotation **out)
     return err;
 }
 
-/* Rows of unit length, orthogonal to each other and to the constant vector: normal numbers, by
- * Gram and Schmidt. */
-static void draw_directions(const rb_context *ctx, rb_stream stream, rb_dense u) {
-    int64_t n = u.cols;
-    for (int64_t j = 0; j < u.rows; j++) {
-        double *row = rb_dense_row(u, j), sum = 0;
+enum { PANEL = 64 };
+
+/* Normal numbers, orthogonal to the constant vector. */
+static void draw_normal(rb_stream stream, int64_t first, rb_dense rows) {
+    int64_t n = rows.cols;
+    for (int64_t j = 0; j < rows.rows; j++) {
+        double *row = rb_dense_row(rows, j), sum = 0;
         for (int64_t i = 0; i < n; i++)
-            sum += row[i] = rb_random_normal(stream, (uint64_t)(j * n + i));
+            sum += row[i] = rb_random_normal(stream, (uint64_t)((first + j) * n + i));
         for (int64_t i = 0; i < n; i++)
             row[i] -= sum / (double)n;
+    }
+}
+
+/* By Gram and Schmidt, of unit length. */
+static void make_orthonormal(const rb_context *ctx, rb_dense rows) {
+    int64_t n = rows.cols;
+    for (int64_t j = 0; j < rows.rows; j++) {
+        double *row = rb_dense_row(rows, j);
         for (int64_t l = 0; l < j; l++) {
-            const double *other = rb_dense_row(u, l);
+            const double *other = rb_dense_row(rows, l);
             rb_axpy(ctx, RB_FLOAT64, n, -rb_dot(ctx, RB_FLOAT64, n, other, row), other, row);
         }
         double length = sqrt(rb_dot(ctx, RB_FLOAT64, n, row, row));
@@ -212,17 +227,36 @@ static void draw_directions(const rb_context *ctx, rb_stream stream, rb_dense u)
     }
 }
 
+/* Rows of unit length, orthogonal to each other and to the constant vector. Those before a panel
+ * are taken out of it twice, since rounding leaves something of them where few directions are left.
+ * products: PANEL x rows. */
+static void draw_directions(const rb_context *ctx, rb_stream stream, rb_dense products,
+                            rb_dense u) {
+    for (int64_t first = 0; first < u.rows; first += PANEL) {
+        rb_dense panel = rb_dense_rows(u, first, least(u.rows - first, PANEL));
+        rb_dense before = rb_dense_rows(u, 0, first);
+        rb_dense both = rb_dense_part(products, 0, panel.rows, 0, first);
+        draw_normal(stream, first, panel);
+        for (int turn = 0; first > 0 && turn < 2; turn++) {
+            rb_gemm(1, panel, RB_PLAIN, before, RB_TRANSPOSED, 0, both);
+            rb_gemm(-1, both, RB_PLAIN, before, RB_PLAIN, 1, panel);
+        }
+        make_orthonormal(ctx, panel);
+    }
+}
+
 rb_error rb_study_rotate(rb_context *ctx, const rb_rotation *r, int64_t seed, int64_t permutation,
                          rb_matrix **to) {
     int64_t n = r->from->n_samples, m = r->from->n_features;
     rb_scratch scratch = {.ctx = ctx};
-    rb_dense u = {0}, x = {0};
+    rb_dense products = {0}, u = {0}, x = {0};
+    rb_dense_take(&scratch, RB_FLOAT64, PANEL, r->basis.rows, &products);
     rb_dense_take(&scratch, RB_FLOAT64, r->basis.rows, n, &u);
     rb_dense_take(&scratch, RB_FLOAT64, n, m, &x);
     if (!scratch.err) scratch.err = rb_matrix_new_dense(ctx, r->from->type, n, m, to);
     if (!scratch.err) {
         const rb_stream stream = {(uint64_t)seed, RB_RANDOM_ROTATE, (uint32_t)permutation};
-        draw_directions(ctx, stream, u);
+        draw_directions(ctx, stream, products, u);
         rb_gemm(1, u, RB_TRANSPOSED, r->basis, RB_PLAIN, 0, x);
         for (int64_t i = 0; i < n * m; i++)
             rb_put(r->from->type, (void *)(*to)->values, i,

@@ -97,13 +97,15 @@ static void take_role(const rb_model *model, rb_dense codes, int64_t j, select_a
 }
 
 /* Units along whose loadings samples are as good as normal are no modules, though they may recur:
- * correlated features give such units. They are looked for in dense data, which are copied. */
+ * correlated features give such units. They are looked for in a dense copy. */
 static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
                             double *role) {
     static const double LEAST = 2; /* logarithm of a likelihood ratio */
     int64_t units = rb_model_units(model), most = MOST_VALUES / matrix->n_features;
-    if (matrix->sparse || matrix->n_samples > most) return RB_OK;
-    bool whole = !model->preprocess->selected && !model->preprocess->fill;
+    if (matrix->sparse ? !rb_rotation_is_dense(matrix->n_samples, rb_model_features(model))
+                       : matrix->n_samples > most)
+        return RB_OK;
+    bool whole = !matrix->sparse && !model->preprocess->selected && !model->preprocess->fill;
     if (whole && rb_rotation_flaw(matrix)) return RB_OK; /* before a copy is made */
     rb_halfway halfway = {0};
     rb_source source;

@@ -8,14 +8,15 @@
 #include <math.h>
 
 /* Means and covariances of features are those of the data, of few samples and of many, and where
- * samples are just as many as features, one more and two more; samples are others, for another
- * number as well. */
+ * samples are just as many as features, one more and two more, also of directions by panels; samples
+ * are others, for another number as well. */
 static void rotation_keeps_covariances(void **state) {
-    static const int64_t sizes[] = {9, 15, 16, 17, 40};
+    static const int64_t sizes[][2] = {{9, 15}, {15, 15}, {16, 15}, {17, 15}, {40, 15}, {151, 150}};
+    static double values[151 * 150];
     rb_context *ctx = *state;
-    for (int s = 0; s < 5; s++) {
-        int64_t n = sizes[s], m = 15;
-        double values[40 * 15], largest = 0;
+    for (int s = 0; s < 6; s++) {
+        int64_t n = sizes[s][0], m = sizes[s][1];
+        double largest = 0;
         rb_draws draws = {.stream = {.seed = 4, .purpose = RB_RANDOM_SIMULATE}};
         for (int64_t i = 0; i < n * m; i++)
             values[i] = 5 + rb_draw_normal(&draws) + (i % m ? values[i - 1] - 5 : 0);
@@ -45,6 +46,42 @@ static void rotation_keeps_covariances(void **state) {
         rb_rotation_free(rotation);
         rb_matrix_free(matrix);
     }
+}
+
+/* Compressed or not, a feature has the values that it had, of other samples. */
+static void permuted_features_keep_their_values(void **state) {
+    enum { SAMPLES = 40, FEATURES = 3 };
+    static const int64_t seed = 3;
+    rb_context *ctx = *state;
+    int64_t starts[SAMPLES + 1] = {0};
+    int32_t columns[SAMPLES * FEATURES];
+    float values[SAMPLES * FEATURES];
+    for (int i = 0; i < SAMPLES; i++) {
+        starts[i + 1] = starts[i];
+        for (int k = 0; k < FEATURES; k++) {
+            if ((i + k) % 3 == 0) continue;
+            columns[starts[i + 1]] = k;
+            values[starts[i + 1]++] = (float)(1 << k) + (float)i;
+        }
+    }
+    rb_matrix *matrix, *permuted;
+    assert_ok(ctx,
+              rb_matrix_csr(ctx, RB_FLOAT32, SAMPLES, FEATURES, starts, columns, values, &matrix));
+    assert_ok(ctx, rb_study_permute(ctx, matrix, FEATURES, seed, 0, &permuted));
+    assert_true(permuted->sparse);
+    for (int k = 0; k < FEATURES; k++) {
+        double sum = 0, squares = 0;
+        int64_t moved = 0;
+        for (int i = 0; i < SAMPLES; i++) {
+            double before = rb_matrix_at(matrix, i, k), after = rb_matrix_at(permuted, i, k);
+            sum += after - before;
+            squares += after * after - before * before;
+            moved += after != before;
+        }
+        assert_true(sum == 0 && squares == 0 && moved > SAMPLES / 2);
+    }
+    rb_matrix_free(permuted);
+    rb_matrix_free(matrix);
 }
 
 /* Samples of a block stay together: features of a permutation come from one block each, in its
@@ -94,6 +131,7 @@ static void blocks_stay_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_keeps_covariances),
+                                       cmocka_unit_test(permuted_features_keep_their_values),
                                        cmocka_unit_test(blocks_stay_together)};
     return fixture_run(tests, sizeof tests / sizeof *tests);
 }

@@ -362,7 +362,7 @@ static void same_bits(void **state) {
 }
 
 /* Samples that are counts: totals and logarithms are taken before values are permuted; compressed
- * rows stay compressed, and say about the same. */
+ * rows say the same. */
 static void sparse_counts(void **state) {
     (void)state;
     rb_draws draws = {.stream = {.seed = 8, .purpose = RB_RANDOM_SIMULATE}};
@@ -381,6 +381,7 @@ static void sparse_counts(void **state) {
             values[starts[i + 1]++] = (float)count;
         }
     }
+    double of_dense[2][5];
     for (int sparse = 0; sparse < 2; sparse++) {
         rb_matrix *matrix;
         rb_source *source;
@@ -392,9 +393,17 @@ static void sparse_counts(void **state) {
                        "preset=paper units=5 iterations=100 totals=100 log1p=true top-variance=60");
         assert_ok(ctx, permute(&f, "permutations=19 significant=0.05", NULL));
         assert_in_range(rb_modules_count(f.modules), 1, 2); /* not all five */
-        find(&f);
-        assert_ok(ctx, permute(&f, "permutations=19 null=encode", NULL));
-        assert_true(get(f.modules, 0).p_family == 0.05);
+        for (int encode = 0; encode < 2; encode++) {
+            find(&f);
+            assert_ok(
+                ctx, permute(&f, encode ? "permutations=19 null=encode" : "permutations=19", NULL));
+            assert_true(get(f.modules, 0).p_family == 0.05);
+            for (int64_t r = 0; r < rb_modules_count(f.modules); r++) {
+                double p = get(f.modules, r).p_family;
+                if (sparse) assert_true(p == of_dense[encode][r]);
+                of_dense[encode][r] = p;
+            }
+        }
         clear(&f);
         rb_source_free(source);
         rb_matrix_free(matrix);
@@ -433,7 +442,7 @@ static void correlated_features_are_not_called(void **state) {
 }
 
 /* Samples are not rotated where the method takes no values below 0, and where values are missing or
- * zeros are not stored. */
+ * there are too many. */
 static void where_samples_are_not_rotated(void **state) {
     (void)state;
     static float values[6] = {1, 2, 3, NAN, 5, 6};
@@ -444,7 +453,9 @@ static void where_samples_are_not_rotated(void **state) {
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, 3, 2, starts, columns, values, &sparse));
     assert_string_equal(rb_rotation_flaw(missing),
                         "values are missing (a fit with `missing=mean` fills them)");
-    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
+    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse and large");
+    assert_true(rb_rotation_is_dense(10000, 2000) && rb_rotation_is_dense(2001, 9000));
+    assert_false(rb_rotation_is_dense(10001, 2000) || rb_rotation_is_dense(2002, 2001));
     rb_matrix_free(missing);
     rb_matrix_free(sparse);
 }
