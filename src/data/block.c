@@ -7,6 +7,7 @@ rb_block rb_block_part(const rb_block *block, int64_t first, int64_t count) {
     rb_block part = *block;
     part.first += first;
     part.n_samples = count;
+    part.lost = block->lost ? block->lost + first : NULL;
     if (!block->sparse) {
         part.dense = rb_dense_rows(block->dense, first, count);
         return part;

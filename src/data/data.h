@@ -248,6 +248,12 @@ void rb_source_unshuffle(rb_source *shuffled);
 
 /* ---- preprocessing ---- */
 
+/* What a sample lost, over the values that are there: its total, which is 0 where it is not scaled
+ * to another one, and the level that was subtracted. */
+typedef struct rb_row_level {
+    double total, level;
+} rb_row_level;
+
 /* A block of preprocessed samples in working precision: what methods see. */
 typedef struct rb_block {
     int64_t first; /* its place among all samples: for random numbers and messages */
@@ -258,6 +264,8 @@ typedef struct rb_block {
     rb_csr csr;          /* when sparse */
     const double *shift; /* n_features: the value is what is stored, less it; NULL: less nothing.
                           * Of dense blocks only for methods that take it (rb_problem.shifts) */
+    const rb_row_level
+        *lost; /* n_samples, until the next read; NULL: nothing, or it is forgotten */
 } rb_block;
 
 /* Samples first .. first + count - 1 of a block, as a block of its own. */

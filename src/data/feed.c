@@ -475,6 +475,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     const rb_block *kept = rb_cache_find(&feed->cache, first, count);
     if (kept) {
         *block = *kept;
+        block->lost = NULL;
         return RB_OK;
     }
     feed->has_last = false;
@@ -494,6 +495,7 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     err =
         block->sparse ? read_sparse(ctx, feed, &view, block) : read_dense(ctx, feed, &view, block);
     bool made = feed->values.data == (block->sparse ? block->csr.values : block->dense.data);
+    if (made) block->lost = feed->levels.data;
     feed->raw = view;
     feed->has_last = !err && made;
     feed->last = *block;

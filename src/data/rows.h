@@ -21,11 +21,6 @@ rb_error rb_fail_value(rb_context *ctx, const rb_preprocess_options *options,
 /* Can totals and log1p take the value? One that is missing they can. */
 bool rb_value_fits(const rb_preprocess_options *options, double value);
 
-/* What a row lost, over the values that are there: its total, which is 0 where it is not scaled to
- * another one, and the level that was subtracted. */
-typedef struct rb_row_level {
-    double total, level;
-} rb_row_level;
 /* Does anything look at whole samples: totals, levels? */
 static inline bool rb_levels_samples(const rb_preprocess_options *options) {
     return options->totals > 0 || options->centre_samples != RB_CENTRE_SAMPLES_NONE;

@@ -52,7 +52,7 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     rb_levels levels = {0};
     rb_error err = rb_levels_begin(ctx, d->model, &levels);
     levels.sparse = kept->source->sparse;
-    if (levels.looks) {
+    if (levels.sums.values) {
         kept->also = rb_levels_add;
         kept->also_user = &levels;
         kept->also_adds = levels.sums;

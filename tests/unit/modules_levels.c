@@ -7,10 +7,12 @@ enum { N = 80, M = 30 };
 static rb_context *ctx;
 static rb_matrix *matrix; /* of the source */
 static int warnings;
+static char deep[256]; /* what is said of the depth */
 
 static void on_log(rb_log_level level, const char *message, void *user) {
     (void)user;
     warnings += level == RB_LOG_WARNING && strstr(message, "level of the samples") != NULL;
+    if (strstr(message, "depth of the samples")) snprintf(deep, sizeof deep, "%s", message);
 }
 
 static rb_model *fit(rb_source *source, const char *more) {
@@ -143,6 +145,53 @@ static void test_centred_samples_have_none(void **state) {
     rb_matrix_free(matrix);
 }
 
+/* Of deep samples a third of the features have more than their share; one sample has nothing. */
+static void test_units_of_depth_are_named(void **state) {
+    (void)state;
+    static double values[N * M];
+    rb_draws draws = {{5, RB_RANDOM_SIMULATE, 12}, 0};
+    rb_source *source;
+    for (int64_t i = 0; i < N; i++) {
+        double depth = exp(rb_draw_normal(&draws));
+        for (int64_t k = 0; k < M; k++)
+            values[i * M + k] = i == 7 ? 0
+                                       : depth * exp(0.3 * rb_draw_normal(&draws) +
+                                                     (k < M / 3 ? 0.5 * log(depth) : 0) +
+                                                     (i < 20 && k >= 20 ? 1 : 0));
+    }
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT64, N, M, values, M, 1, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    rb_model *model = fit(source, "totals");
+    double *codes = fixture_codes(ctx, model, source);
+    char expected[256] = "unit ";
+    int64_t found = 0;
+    for (int64_t u = 0; u < 3; u++) {
+        double of_unit[N], totals[N];
+        for (int64_t i = 0, at = 0; i < N; i++) {
+            if (i == 7) continue;
+            double total = 0;
+            for (int64_t k = 0; k < M; k++)
+                total += values[i * M + k];
+            totals[at] = log(total);
+            of_unit[at++] = codes[i * 3 + u];
+        }
+        double r = rb_correlation(N - 1, of_unit, 1, totals, 1);
+        size_t used = strlen(expected);
+        if (fabs(r) > 0.5)
+            snprintf(expected + used, sizeof expected - used, "%s%d (%.2f)", found++ ? ", " : "",
+                     (int)u, r);
+    }
+    assert_in_range(found, 1, 2);
+    deep[0] = '\0';
+    count_units(model, source);
+    assert_memory_equal(deep, expected, strlen(expected));
+    assert_int_equal(deep[strlen(expected)], ':');
+    free(codes);
+    rb_model_free(model);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+}
+
 static int set_up(void **state) {
     (void)state;
     if (rb_context_new(&ctx)) return 1;
@@ -161,6 +210,7 @@ int main(void) {
         cmocka_unit_test(test_units_are_counted),
         cmocka_unit_test(test_a_module_is_no_level),
         cmocka_unit_test(test_centred_samples_have_none),
+        cmocka_unit_test(test_units_of_depth_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
