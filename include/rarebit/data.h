@@ -6,7 +6,8 @@
 #include <rarebit/options.h>
 
 /* The options of reading, for rb_options_add:
- *   dataset        path inside an HDF5 file ("/x", "layers/counts"); not set: the usual one
+ *   dataset        path inside an HDF5 file ("/x", "layers/counts"), of several files in each
+ *                  that is one; not set: the usual one
  *   transpose      the file has features as rows and samples as columns
  *   header         auto, yes, no: text has a row of feature names
  *   row-names      auto, yes, no: text has a column of sample names

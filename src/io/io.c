@@ -127,12 +127,23 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
     return wrong ? rb_fail(ctx, RB_ERROR_ARGUMENT, "%s is not %s", path, wrong) : RB_OK;
 }
 
-/* The format of a file, and options to read it with. */
+/* Files of one call. */
+struct files {
+    bool several, hdf5;  /* hdf5: one of them is */
+    const char *largest; /* of those that are read whole; or NULL: there are none yet */
+    double most, bytes;  /* of the largest, and of all */
+};
+
+/* The format of a file, and options to read it with. Of several `dataset` is for those of HDF5. */
 static rb_error prepare(rb_context *ctx, const char *path, const rb_options *given,
-                        rb_read_options *options, const rb_format **format) {
+                        struct files *files, rb_read_options *options, const rb_format **format) {
     rb_error err = rb_options_take(ctx, given, rb_read_group(), options);
     err = err ? err : find_format(ctx, path, format);
-    return err ? err : check_heeded(ctx, path, *format, options);
+    if (err) return err;
+    bool hdf5 = *format == &rb_format_hdf5;
+    files->hdf5 = files->hdf5 || hdf5;
+    if (files->several && !hdf5) options->dataset = NULL;
+    return check_heeded(ctx, path, *format, options);
 }
 
 /* A sparse matrix may have many more rows and columns than entries; whoever uses it needs a number
@@ -153,45 +164,40 @@ rb_error rb_read(rb_context *ctx, const char *path, const rb_options *given, rb_
     rb_read_options options;
     const rb_format *format;
     rb_reading reading;
+    struct files files = {0};
     *matrix = NULL;
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = prepare(ctx, path, given, &options, &format);
+    rb_error err = prepare(ctx, path, given, &files, &options, &format);
     err = err ? err : read_with(ctx, format, path, &options, matrix);
     rb_reading_end(ctx);
     return err;
 }
 
-/* Files of one call that are read whole. */
-struct whole {
-    const char *largest; /* or NULL: there are none yet */
-    double most, bytes;  /* of the largest, and of all */
-};
-
 /* What is read whole is so in each of several processes. */
-static rb_error check_shared(rb_context *ctx, const char *path, struct whole *whole) {
+static rb_error check_shared(rb_context *ctx, const char *path, struct files *files) {
     const double limit = 1e8, bytes = (double)rb_file_size(path);
-    const char *others = whole->largest ? " and what is joined to it have" : " has";
-    if (bytes >= whole->most) whole->largest = path;
-    whole->most = fmax(whole->most, bytes);
-    whole->bytes += bytes;
-    if (rb_ranks(ctx) == 1 || whole->bytes <= limit) return RB_OK;
+    const char *others = files->largest ? " and what is joined to it have" : " has";
+    if (bytes >= files->most) files->largest = path;
+    files->most = fmax(files->most, bytes);
+    files->bytes += bytes;
+    if (rb_ranks(ctx) == 1 || files->bytes <= limit) return RB_OK;
     return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
                    "%s%s %.0f MB, and each of the %d processes would read all of it; convert it "
                    "first, with: rarebit convert %s -o FILE.h5ad, and the options to read it with",
-                   whole->largest, others, whole->bytes / 1e6, rb_ranks(ctx), whole->largest);
+                   files->largest, others, files->bytes / 1e6, rb_ranks(ctx), files->largest);
 }
 
 static rb_error open_source(rb_context *ctx, const char *path, const rb_options *given,
-                            struct whole *whole, rb_source **source) {
+                            struct files *files, rb_source **source) {
     rb_read_options options;
     const rb_format *format;
     rb_matrix *matrix;
     *source = NULL;
-    rb_error err = prepare(ctx, path, given, &options, &format);
+    rb_error err = prepare(ctx, path, given, files, &options, &format);
     if (err) return err;
     err = format->open ? format->open(ctx, path, &options, source) : RB_ERROR_UNSUPPORTED;
     if (err == RB_ERROR_UNSUPPORTED) {
-        err = format->open ? RB_OK : check_shared(ctx, path, whole);
+        err = format->open ? RB_OK : check_shared(ctx, path, files);
         err = err ? err : read_with(ctx, format, path, &options, &matrix);
         err = err ? err : rb_source_own_matrix(ctx, matrix, source);
     }
@@ -200,11 +206,11 @@ static rb_error open_source(rb_context *ctx, const char *path, const rb_options 
 }
 
 static rb_error open_file(rb_context *ctx, const char *path, const rb_options *given,
-                          struct whole *whole, rb_source **source) {
+                          struct files *files, rb_source **source) {
     rb_reading reading;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_READING);
     rb_reading_begin(ctx, &reading, path);
-    rb_error err = open_source(ctx, path, given, whole, source);
+    rb_error err = open_source(ctx, path, given, files, source);
     if (!err) {
         (*source)->path = rb_copy_text(ctx, path);
         if (!(*source)->path || check_shape(ctx, (*source)->n_samples, (*source)->n_features)) {
@@ -223,14 +229,18 @@ static rb_error open_file(rb_context *ctx, const char *path, const rb_options *g
 /* Opens each; what there is of them is to be freed. */
 static rb_error open_each(rb_context *ctx, const char *paths, const rb_options *given,
                           rb_source **parts, int64_t *count) {
-    struct whole whole = {0};
+    struct files files = {.several = true};
     char *list = rb_copy_text(ctx, paths), *rest = list;
     rb_error err = list ? RB_OK : RB_ERROR_MEMORY;
     for (const char *path; !err && (path = strsep(&rest, ","));) {
-        err = open_file(ctx, path, given, &whole, &parts[*count]);
+        err = open_file(ctx, path, given, &files, &parts[*count]);
         *count += !err;
     }
     rb_free(list);
+    if (!err && !files.hdf5 && given && rb_options_is_set(given, "dataset"))
+        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
+                      "none of %s is an HDF5 file: the option `dataset` names a data set in one",
+                      paths);
     return err;
 }
 
@@ -251,7 +261,7 @@ static rb_error open_several(rb_context *ctx, const char *paths, const rb_option
 
 rb_error rb_open(rb_context *ctx, const char *path, const rb_options *given, rb_source **source) {
     bool several = strchr(path, ',') && access(path, F_OK) != 0;
-    struct whole whole = {0};
+    struct files files = {0};
     return several ? open_several(ctx, path, given, source)
-                   : open_file(ctx, path, given, &whole, source);
+                   : open_file(ctx, path, given, &files, source);
 }
