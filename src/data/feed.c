@@ -272,6 +272,12 @@ static void make_effects(const rb_context *ctx, const rb_feed *feed, int64_t sam
         rb_axpy(ctx, RB_FLOAT64, m, x[e].value, feed->coefficients + x[e].column * m, effects);
 }
 
+/* Row i of what was read last, from sample `first` on: which sample of the source it is. */
+static int64_t sample_of(const rb_feed *feed, int64_t first, int64_t i) {
+    const int64_t *order = feed->source->order;
+    return order ? order[i] : first + i;
+}
+
 /* A sparse row with its zeros. */
 static void widen(const rb_row *row, int64_t count, double *wide) {
     memset(wide, 0, (size_t)count * sizeof *wide);
@@ -307,10 +313,7 @@ static int64_t dense_row(const struct making *t, int64_t i, const rb_row *row, d
     const rb_feed *feed = t->feed;
     const rb_preprocess *p = feed->p;
     const double *values = row->values;
-    if (p->regress) {
-        const int64_t *order = feed->source->order;
-        make_effects(t->ctx, feed, order ? order[i] : t->first + i, more);
-    }
+    if (p->regress) make_effects(t->ctx, feed, sample_of(feed, t->first, i), more);
     if (row->columns) {
         widen(row, t->view->n_features, more + p->n_features);
         values = more + p->n_features;
@@ -383,7 +386,8 @@ static rb_error make_rows(struct making *t, int64_t first) {
     for (int64_t i = 0; t->found && i < t->view->n_samples; i++) {
         int64_t feature = make_row(t, i, t->feed->scratch);
         if (feature >= 0) {
-            return rb_fail_value(t->ctx, &t->feed->p->options, t->feed->source, first + i, feature,
+            return rb_fail_value(t->ctx, &t->feed->p->options, t->feed->source,
+                                 sample_of(t->feed, first, i), feature,
                                  rb_matrix_at(t->view, i, feature), true);
         }
     }
@@ -523,8 +527,7 @@ int64_t rb_block_size(int64_t cells, int64_t wide, int64_t n) {
 static int last_entries(const rb_feed *feed, int64_t i,
                         rb_regress_entry entries[RB_COVARIATES_MAX]) {
     if (!feed->offsets) return 0;
-    const int64_t *order = feed->source->order;
-    return rb_regress_row(&feed->effects, order ? order[i] : feed->last.first + i, entries);
+    return rb_regress_row(&feed->effects, sample_of(feed, feed->last.first, i), entries);
 }
 
 void rb_feed_inverse(const rb_feed *feed, rb_dense rows) {

@@ -103,7 +103,7 @@ rb_row_level rb_row_transform(const rb_preprocess_options *options, rb_row *row)
     double factor = 1;
     if (options->totals > 0) {
         lost.total = rb_row_total(row);
-        factor = lost.total == 0 ? 1 : options->totals / lost.total;
+        factor = lost.total > 0 ? options->totals / lost.total : 1; /* below 0 a value is refused */
     }
     if (options->totals > 0 || options->log1p) transform_all(options, factor, row);
     if (options->centre_samples != RB_CENTRE_SAMPLES_NONE) {

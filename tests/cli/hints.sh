@@ -86,6 +86,11 @@ done
 grep -qx "totals: the median, $total" said || fail "not said: $total: $(cat said)"
 same median.txt "$total.txt"
 same median.npy "$total.npy"
+# A net sees samples in an order of its own: a value is named by its place in the file.
+awk '{ print NR % 2 }' counts.tsv >classes.txt
+awk -v OFS='\t' 'NR == 6 { $4 = -999 } 1' counts.tsv >below.tsv
+expect 1 finetune median.h5 below.tsv --labels classes.txt --seed 1 -o m.h5
+once "sample 5, feature 3 (counted from 0) is below 0, which --totals"
 sed 's/[1-9]/0/g' counts.tsv >zeros.tsv
 expect 1 fit rfn zeros.tsv --totals median -k 2 -o m.h5
 once "--totals is 'median', but no sample has a total above 0"
