@@ -3,6 +3,7 @@
 
 #include <rarebit/version.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -164,9 +165,10 @@ static rb_error check_preprocess(rb_context *ctx, const rb_run *run, const rb_op
         bool omits = strcmp(row->name, "missing") == 0 && rb_missing_stays(preprocess_options(run));
         const char *old = rb_model_attribute(run->start, row->name);
         bool word = row->word && strcmp(value, row->word) == 0;
-        bool same = old && (strcmp(value, old) == 0 || (word && strcmp(old, row->fallback) != 0));
-        bool other = strcmp(value, row->fallback ? row->fallback : "") != 0 && !same;
-        if (other && !omits && rb_options_is_set(given, row->name))
+        const char *taken = old ? old : row->fallback ? row->fallback : "";
+        bool same = strcmp(value, taken) == 0 || strcmp(value, "auto") == 0 ||
+                    (word && strcmp(taken, row->fallback) != 0);
+        if (!same && !omits && rb_options_is_set(given, row->name))
             return rb_refuse_preprocess(ctx, row->name);
     }
     return RB_OK;
@@ -484,10 +486,14 @@ static rb_error fit_source(rb_context *ctx, rb_run *run, rb_model **model) {
 }
 
 /* The preprocessing of the model to start from, for the data at hand. */
-static rb_error take_preprocess(rb_context *ctx, const rb_model *start, rb_source *source,
-                                rb_preprocess **taken) {
+static rb_error take_preprocess(rb_context *ctx, const rb_run *run, rb_preprocess **taken) {
+    const rb_model *start = run->start;
+    rb_source *source = run->source;
     if (source->n_samples == 0)
         return rb_fail(ctx, RB_ERROR_DATA, "there is nothing to fit: no samples");
+    double totals = start->preprocess->options.totals;
+    if (isinf(preprocess_options(run)->totals) && totals > 0)
+        rb_log(ctx, RB_LOG_INFO, "totals: %.10g, as the model has it", totals);
     *taken = rb_preprocess_copy(ctx, start->preprocess);
     rb_error err = rb_comm_agree(ctx, *taken ? RB_OK : RB_ERROR_MEMORY);
     return err ? err : rb_preprocess_renew(ctx, *taken, source, true);
@@ -529,10 +535,8 @@ static rb_error fit(rb_context *ctx, const rb_options *options, rb_source *sourc
     run.source = source;
     run.restart = restart;
     rb_phase before = rb_phase_begin(ctx, RB_PHASE_PREPROCESSING);
-    if (!err) {
-        err = start ? take_preprocess(ctx, start, source, &fitted)
-                    : fit_preprocess(ctx, &run, &fitted);
-    }
+    if (!err)
+        err = start ? take_preprocess(ctx, &run, &fitted) : fit_preprocess(ctx, &run, &fitted);
     rb_phase_end(ctx, before);
     run.preprocess = fitted;
     err = rb_comm_agree(ctx, err);

@@ -86,6 +86,11 @@ done
 grep -qx "totals: the median, $total" said || fail "not said: $total: $(cat said)"
 same median.txt "$total.txt"
 same median.npy "$total.npy"
+# A fit that starts from it keeps that number, and says so.
+expect 0 fit rfn to60.tsv --init median.h5 --totals median --iterations 3 --seed 1 -o m.h5
+once "totals: $total, as the model has it"
+expect 2 fit rfn to60.tsv --init median.h5 --totals 0 -o m.h5
+once "--totals cannot be given with a model to start from"
 # A net sees samples in an order of its own: a value is named by its place in the file.
 awk '{ print NR % 2 }' counts.tsv >classes.txt
 awk -v OFS='\t' 'NR == 6 { $4 = -999 } 1' counts.tsv >below.tsv

@@ -227,6 +227,14 @@ static void a_start_from_a_model(void **state) {
     refuses(ctx, rb_options_check(ctx, options, start),
             "`psi-init` is '3', but a fit that starts from a model");
     rb_options_free(options);
+    rb_model *scaled = fit(ctx, "units=3 iterations=5 scale=sd", NULL);
+    options = options_of(ctx, "rfn");
+    assert_ok(ctx, rb_options_set_all(ctx, options, "scale=none centre=auto"));
+    refuses(ctx, rb_options_check(ctx, options, scaled), "`scale` cannot be given with a model");
+    assert_ok(ctx, rb_options_set_all(ctx, options, "scale=sd"));
+    assert_ok(ctx, rb_options_check(ctx, options, scaled));
+    rb_options_free(options);
+    rb_model_free(scaled);
     rb_model *model = fit(ctx, "units=3 iterations=5 preset=paper", start); /* but for the start */
     assert_string_equal(rb_model_attribute(model, "psi-init"), "0");
     assert_string_equal(rb_model_attribute(model, "eta"), "0.1");
