@@ -96,7 +96,8 @@ static rb_error look_at(rb_look *look, int64_t max_samples) {
     rb_error err = rb_look_walk(look, max_samples);
     err = err ? err : rb_look_names(look);
     double largest = fmax(fabs(look->low.value), fabs(look->high.value));
-    look->range_lost = look->values > 0 && largest > 0 && (largest > 1e30 || largest < 1e-30);
+    /* Squares beyond float32, in which fits compute. */
+    look->range_lost = look->values > 0 && largest > 0 && (largest > 1e19 || largest < 1e-19);
     bool hopeless = look->values == 0 || look->infinite > 0 || look->range_lost;
     return err || hopeless ? err : look_closely(look);
 }

@@ -376,10 +376,12 @@ static void test_stand_ins(void **state) {
 
 static void test_nothing_can_be_fitted(void **state) {
     (void)state;
-    static const double spoilers[] = {INFINITY, -INFINITY, 1e200};
-    static const char *const names[] = {"infinite", "infinite", "range"};
-    for (int i = 0; i < 3; i++) {
+    static const double spoilers[] = {INFINITY, -INFINITY, 1e200, 0};
+    static const char *const names[] = {"infinite", "infinite", "range", "range"};
+    for (int i = 0; i < 4; i++) {
         double *values = fixture_values(N, M, 3, 10);
+        for (int64_t e = 0; i == 3 && e < N * M; e++)
+            values[e] *= 1e-22;
         values[7 * M + 3] = spoilers[i];
         seen s = look(values, N, M);
         assert_found(&s, names[i], RB_SEVERITY_PROBLEM, NAN);
