@@ -58,10 +58,14 @@ static rb_error check(const invocation *call, const rb_model *model) {
     bool classes = outputs && strcmp(outputs, "softmax") == 0;
     bool matrix = !classes || option_flag(call, "probabilities");
     if (!outputs) {
-        return fail(call->ctx, RB_ERROR_ARGUMENT,
-                    "the model is of method '%s', but predictions are those of a net; train one "
-                    "with rarebit finetune",
-                    rb_model_method(model));
+        rb_coder *coder; /* what is wrong with a damaged net */
+        rb_error err = rb_coder_open(call->ctx, model, &coder);
+        rb_coder_free(coder);
+        return err ? err
+                   : fail(call->ctx, RB_ERROR_ARGUMENT,
+                          "the model is of method '%s', but predictions are those of a net; train "
+                          "one with rarebit finetune",
+                          rb_model_method(model));
     }
     if (!classes && option_flag(call, "probabilities")) {
         return fail(call->ctx, RB_ERROR_ARGUMENT,

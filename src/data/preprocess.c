@@ -388,8 +388,9 @@ static rb_error find_totals(rb_context *ctx, rb_source *source, const rb_share *
     rb_error err = rb_median_total(ctx, source, share, totals);
     if (err) return err;
     if (*totals == 0) {
-        return rb_fail(ctx, RB_ERROR_DATA,
-                       "`totals` is 'median', but no sample has a total above 0; leave it out");
+        return rb_fail(
+            ctx, RB_ERROR_DATA,
+            "`totals` is 'median', but no sample has a finite total above 0; leave it out");
     }
     rb_log(ctx, RB_LOG_INFO, "totals: the median, %.10g", *totals);
     return RB_OK;

@@ -18,9 +18,9 @@ static rb_error choose(rb_context *ctx, const rb_options *options, const rb_mode
     const char *const *but = start ? run->method->start_options : NULL;
     rb_error err = rb_options_ready(ctx, options, but, &run->chosen);
     bool named = rb_rows_find(run->method->options, "units") != NULL;
-    if (!err && start && start->method == run->method && named &&
-        !rb_options_is_set(run->chosen, "units"))
-        err = rb_options_set_integer(ctx, run->chosen, "units", rb_model_units(start));
+    int64_t units = start && start->method == run->method ? rb_model_units(start) : 0;
+    if (!err && named && units > 0 && !rb_options_is_set(run->chosen, "units"))
+        err = rb_options_set_integer(ctx, run->chosen, "units", units);
     if (!err) {
         run->options = run->chosen->parts[0].fields;
         run->problem.fit = rb_options_fields(run->chosen, &rb_fit_group);
@@ -98,9 +98,12 @@ static const rb_matrix *matrix_of(const rb_option *row, const void *options) {
 static rb_error check_units(rb_context *ctx, const rb_run *run) {
     const rb_method *method = run->method;
     int64_t units = rb_model_units(run->start);
+    bool named = rb_rows_find(method->options, "units") != NULL;
+    const double *values;
+    if (named && units == 0)
+        return rb_model_need_array(ctx, run->start, "loadings", -1, -1, &values);
     int64_t asked = method->units ? method->units(run->options) : units;
     if (asked == units) return RB_OK;
-    bool named = rb_rows_find(method->options, "units") != NULL;
     return named ? rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "`units` is %lld, but the model to start from has %lld units; leave it "
                            "out",

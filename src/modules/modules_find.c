@@ -94,11 +94,14 @@ static rb_modules_input input_of(rb_encoded *kept, const double *noise) {
 static rb_error begin(rb_context *ctx, const rb_model *model, double **noise) {
     *noise = NULL;
     if (!rb_modules_possible(model)) {
-        return rb_fail(
-            ctx, RB_ERROR_UNSUPPORTED,
-            "modules need a model with loadings and a noise variance for each feature, which "
-            "method '%s' does not give",
-            rb_model_method(model));
+        rb_coder *coder; /* what is wrong with a damaged model */
+        rb_error err = rb_coder_open(ctx, model, &coder);
+        rb_coder_free(coder);
+        return err ? err
+                   : rb_fail(ctx, RB_ERROR_UNSUPPORTED,
+                             "modules need a model with loadings and a noise variance for each "
+                             "feature, which method '%s' does not give",
+                             rb_model_method(model));
     }
     *noise = rb_alloc(ctx, rb_model_features(model), sizeof **noise);
     return *noise ? find_noise(ctx, model, *noise) : RB_ERROR_MEMORY;

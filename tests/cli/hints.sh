@@ -96,9 +96,26 @@ awk '{ print NR % 2 }' counts.tsv >classes.txt
 awk -v OFS='\t' 'NR == 6 { $4 = -999 } 1' counts.tsv >below.tsv
 expect 1 finetune median.h5 below.tsv --labels classes.txt --seed 1 -o m.h5
 once "sample 5, feature 3 (counted from 0) is below 0, which --totals"
+# Of a damaged model every command says what is wrong.
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    damage() {
+        head -c -16 "$1" >damaged.h5 # less the checksum
+        /usr/bin/python3 -c "import h5py, numpy; file = h5py.File('damaged.h5', 'r+'); $2"
+    }
+    damage median.h5 'del file["arrays/noise"]'
+    expect 1 modules damaged.h5 counts.tsv
+    once "the model has no array 'noise'"
+    damage median.h5 'del file["arrays/loadings"]'
+    expect 1 fit rfn counts.tsv --init damaged.h5 --seed 1 -o m.h5
+    once "the model has no array 'loadings'"
+    expect 0 finetune none counts.tsv --labels classes.txt --layers 2 --epochs 1 --seed 1 -o net.h5 -q
+    damage net.h5 'file["attributes"].attrs["outputs"] = numpy.bytes_("odd")'
+    expect 1 predict damaged.h5 counts.tsv -o c.tsv
+    once "the outputs of the net are 'odd', but must be"
+fi
 sed 's/[1-9]/0/g' counts.tsv >zeros.tsv
 expect 1 fit rfn zeros.tsv --totals median -k 2 -o m.h5
-once "--totals is 'median', but no sample has a total above 0"
+once "--totals is 'median', but no sample has a finite total above 0"
 
 # A sigmoid is never 0.
 expect 0 fit rfn named.tsv -k 5 --activation sigmoid --preset paper --iterations 100 --seed 1 -o m.h5

@@ -79,7 +79,12 @@ static void no_median_of_totals(void **state) {
     fixture_row(rb_rows_find(rows, "totals"), &o, text, sizeof text);
     assert_string_equal(text, "median");
     assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA);
-    assert_non_null(strstr(rb_context_error(ctx), "no sample has a total above 0"));
+    assert_non_null(strstr(rb_context_error(ctx), "no sample has a finite total above 0"));
+    for (int e = 0; e < N * M; e++)
+        none[e] = 1e308;
+    assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA);
+    assert_non_null(strstr(rb_context_error(ctx), "no sample has a finite total above 0"));
+    memset(none, 0, sizeof none);
     none[3] = INFINITY;
     assert_int_equal(rb_preprocess_fit(ctx, &o, source, &p), RB_ERROR_DATA);
     assert_non_null(
