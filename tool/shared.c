@@ -206,11 +206,9 @@ static rb_error open_as_fitted(const invocation *call, const rb_model *model, co
     if (!err || unset) return err ? err : unset;
     if (err != RB_ERROR_ARGUMENT) {
         char text[1280];
-        snprintf(text, sizeof text, "%s'", *dataset + strspn(*dataset, "/"));
-        bool named = strstr(rb_context_error(call->ctx), text) != NULL;
         snprintf(text, sizeof text, "the fit read '%s'; to read another one use --dataset",
                  *dataset);
-        if (named) report_log(RB_LOG_WARNING, text, NULL);
+        report_log(RB_LOG_WARNING, text, NULL);
         return err;
     }
     *dataset = NULL; /* other files have none */
