@@ -149,9 +149,9 @@ rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *infor
 rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             rb_modules **modules);
 
-/* Units that follow the level or the depth of the samples, by blocks that somebody else goes through
- * (levels.c): rb_levels_add is called with each where there are sums, then rb_levels_tell, which
- * says so and sets the metric units_of_level. rb_levels_end in any case. */
+/* Units that follow the level or the depth of the samples, by blocks that somebody else goes
+ * through (levels.c): rb_levels_add is called with each where there are sums, then rb_levels_tell,
+ * which says so and sets the metric units_of_level. rb_levels_end in any case. */
 typedef struct rb_levels {
     rb_scratch scratch;
     const rb_model *model;

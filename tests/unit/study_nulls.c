@@ -8,8 +8,8 @@
 #include <math.h>
 
 /* Means and covariances of features are those of the data, of few samples and of many, and where
- * samples are just as many as features, one more and two more, also of directions by panels; samples
- * are others, for another number as well. */
+ * samples are just as many as features, one more and two more, also of directions by panels;
+ * samples are others, for another number as well. */
 static void rotation_keeps_covariances(void **state) {
     static const int64_t sizes[][2] = {{9, 15}, {15, 15}, {16, 15}, {17, 15}, {40, 15}, {151, 150}};
     static double values[151 * 150];
