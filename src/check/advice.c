@@ -15,7 +15,7 @@ static void advise_units(const rb_look *look, rb_check *check) {
         return;
     }
     int64_t found = look->above_chance, more = (5 * found + 3) / 4;
-    int64_t least = rb_smaller(FEW_UNITS, look->m), by_samples = look->n / 5;
+    int64_t least = rb_smaller(FEW_UNITS, look->m), by_samples = (look->n - look->dropped) / 5;
     int64_t wanted = more < least ? least : more, k = rb_smaller(wanted, MAX_UNITS);
     char at_least[48] = "", at_most[64] = "";
     if (more < least) snprintf(at_least, sizeof at_least, ", and at least %lld", (long long)least);
@@ -47,10 +47,8 @@ static void advise_drop(const rb_look *look, rb_check *check) {
 }
 
 static void advise_drop_samples(const rb_look *look, rb_check *check) {
-    bool constant = false, same = look->same_samples > 0;
-    for (int64_t j = 0; j < look->looked && !constant; j++)
-        constant = !(look->samples[j].low < look->samples[j].high);
-    if (look->kind == RB_KIND_PIXELS || look->m < 2 || !(constant || same)) return;
+    bool constant = look->dropped > 0, same = look->same_samples > 0;
+    if (look->kind == RB_KIND_PIXELS || !(constant || same)) return;
     rb_check_add(check, "drop-samples", which_of(constant, same), "%s%s%s",
                  constant ? "constant samples are empty or were not measured" : "",
                  constant && same ? ", and " : "", same ? "equal samples count once" : "");

@@ -73,6 +73,7 @@ typedef struct rb_look {
     rb_scratch scratch;
     int64_t n, looked, stretches; /* samples; those looked at, in so many stretches */
     int64_t m;                    /* features */
+    int64_t dropped;              /* samples looked at of one value, which say nothing */
     rb_tally *samples, *features; /* looked; m */
     int64_t values, missing, infinite, nonzeros, whole; /* whole: numbers without a fraction */
     int64_t infinite_sample, infinite_feature;          /* the first */
@@ -86,9 +87,10 @@ typedef struct rb_look {
     rb_naming row, column;
     double row_share, column_share; /* of the variance that is between rows, and columns */
     bool across, may_be_across;
-    /* the part: some of the samples looked at and of the features, dense */
-    int64_t part_n, part_m, part_used; /* used: of the features, those that differ among samples */
-    int64_t part_step;                 /* 1: all samples in order; 2: pairs of neighbours */
+    /* the part: some of the samples looked at that are not dropped, and of the features, dense */
+    int64_t part_n, part_kept, part_m;     /* part_kept: samples, while the walk adds them */
+    int64_t part_used;                     /* of the features, those that differ among samples */
+    int64_t part_step;                     /* 1: all samples in order; 2: pairs of neighbours */
     int64_t *part_samples, *part_features; /* part_samples: places among those looked at */
     double *part;                          /* part_n x part_m */
     double quantiles[5];                   /* of the values: 0.01, 0.25, 0.5, 0.75, 0.99 */
@@ -120,6 +122,8 @@ typedef struct rb_look {
 
 /* Place among all samples of the j-th that was looked at. */
 int64_t rb_look_sample(const rb_look *look, int64_t j);
+/* Is it of one value, as empty ones are, so that the advised fit leaves it out? */
+bool rb_look_drops(const rb_look *look, int64_t j);
 
 rb_error rb_look_walk(rb_look *look, int64_t max_samples); /* walk.c */
 void rb_look_find_kind(rb_look *look);                     /* kind.c */

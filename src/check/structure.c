@@ -303,7 +303,7 @@ static rb_error find_odd_totals(rb_look *look) {
     int64_t *places = rb_take(&scratch, look->looked, sizeof *places), count = 0;
     for (int64_t j = 0; places && j < look->looked; j++) {
         double mean = rb_tally_mean(&look->samples[j]);
-        if (isnan(mean) || (look->log1p && mean <= 0)) continue;
+        if (rb_look_drops(look, j) || isnan(mean) || (look->log1p && mean <= 0)) continue;
         values[count] = look->log1p ? log(mean) : mean;
         places[count++] = j;
     }

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     STRETCHES = 64,
@@ -117,19 +118,22 @@ static void add_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t j) {
 
 /* ---- the part ---- */
 
-/* Place in the part of a sample that was looked at, or -1. */
+bool rb_look_drops(const rb_look *look, int64_t j) {
+    return look->m > 1 && !(look->samples[j].low < look->samples[j].high);
+}
+
+/* Place in the part of a sample that comes after those that are in it, or -1. What an advised fit
+ * drops leaves its place to the next; of pairs both are there. */
 static int64_t place_in_part(const rb_look *look, int64_t j) {
-    if (look->part_n == 0) return -1;
-    int64_t step = look->part_step, groups = look->part_n / step;
-    for (int64_t s = 0; s < step && s <= j; s++) {
-        int64_t p = ((j - s) * groups + look->looked - 1) / look->looked * step + s;
-        if (p < look->part_n && look->part_samples[p] == j) return p;
-    }
-    return -1;
+    int64_t p = look->part_kept;
+    if (rb_look_drops(look, j)) return -1;
+    if (p % look->part_step == 1 && look->part_samples[p - 1] != j - 1) p--;
+    return p < look->part_n && j >= look->part_samples[p] ? p : -1;
 }
 
 static void keep_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t p) {
     double *row = look->part + p * look->part_m;
+    memset(row, 0, (size_t)look->part_m * sizeof *row);
     for (int64_t c = 0; c < look->part_m && !m->sparse; c++) {
         int64_t k = look->part_features[c];
         row[c] = rb_get(m->type, m->values, i * m->row_stride + k * m->column_stride);
@@ -211,9 +215,13 @@ static rb_error walk_stretch(rb_look *look, int64_t s) {
         int64_t count = end - j < step ? end - j : step;
         err = rb_source_read(look->ctx, look->source, rb_look_sample(look, j), count, &view);
         for (int64_t i = 0; !err && i < count; i++, j++) {
-            int64_t p = place_in_part(look, j);
             add_row(look, &view, i, j);
-            if (p >= 0) keep_row(look, &view, i, p);
+            look->dropped += rb_look_drops(look, j);
+            int64_t p = place_in_part(look, j);
+            if (p < 0) continue;
+            keep_row(look, &view, i, p);
+            look->part_samples[p] = j;
+            look->part_kept = p + 1;
         }
     }
     return err;
@@ -229,5 +237,6 @@ rb_error rb_look_walk(rb_look *look, int64_t max_samples) {
     for (int64_t k = 0; !err && look->source->sparse && k < look->m; k++)
         tally_zeros(&look->features[k],
                     look->looked - look->features[k].present - look->features[k].missing);
+    look->part_n = look->part_kept / look->part_step * look->part_step;
     return err;
 }

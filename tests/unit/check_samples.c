@@ -134,6 +134,18 @@ static void test_neighbours(void **state) {
     }
 }
 
+/* They are told as constant, and are neither a level nor a batch nor alike for what is left. */
+static void test_empty_samples(void **state) {
+    for (int64_t n = N; n <= 3000; n += 2900) {
+        double *values = fixture_values(n, M, 0, 5);
+        for (int64_t e = 0; e < n * M; e++)
+            values[e] = e < n / 10 * M ? 0 : values[e] + 5;
+        if (n == N) assert_level(*state, values, false);
+        assert_neighbours(*state, values, n, 0);
+        free(values);
+    }
+}
+
 /* As the program counts, so does a check: from 1 in R. */
 static void test_counts_as_the_program_does(void **state) {
     static const char *const said[] = {"sample 3 (from 0) and sample 7 (from 0)",
@@ -157,8 +169,11 @@ static void test_counts_as_the_program_does(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_level_of_samples),       cmocka_unit_test(test_a_weak_level),
-        cmocka_unit_test(test_a_level_that_is_not_all),    cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_the_level_of_samples),
+        cmocka_unit_test(test_a_weak_level),
+        cmocka_unit_test(test_a_level_that_is_not_all),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_empty_samples),
         cmocka_unit_test(test_counts_as_the_program_does),
     };
     return cmocka_run_group_tests(tests, fixture_enter, fixture_leave);
