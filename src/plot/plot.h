@@ -169,6 +169,7 @@ typedef struct rb_axis {
     double low, high;
     const char *const *names; /* of 0, 1, ...: instead of ticks; NULL: ticks */
     int n_names;
+    bool whole; /* of its ticks */
 } rb_axis;
 
 /* Two axes and the lines, in units of the page, between which values are drawn. */

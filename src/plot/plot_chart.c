@@ -126,7 +126,7 @@ static void draw_tick(rb_page *page, const rb_chart *c, bool up, double value, c
 
 static void draw_ticks(rb_page *page, const rb_chart *c, bool up) {
     const rb_axis *axis = up ? &c->up : &c->across;
-    rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, up ? 7 : 9, !up);
+    rb_ticks ticks = rb_ticks_choose(axis->low, axis->high, up ? 7 : 9, !up || axis->whole);
     for (int i = 0; i < axis->n_names; i++)
         draw_tick(page, c, up, i, axis->names[i]);
     for (int i = 0; i < ticks.count && !axis->names; i++) {

@@ -11,14 +11,15 @@ enum { TOP = 60, BOTTOM = 60, PANEL = 210, GAP = 50, N_PANELS = 5 };
 typedef struct panel {
     const char *label, *name, *spread; /* columns; spread NULL: none */
     int colour;
+    bool whole; /* counts */
 } panel;
 
 static const panel panels[N_PANELS] = {
-    {"stable units", "stable", NULL, 4},
-    {"held-out log-likelihood", "held_out", "held_out_se", 0},
-    {"match over fits", "match", NULL, 3},
-    {"units that live", "used", NULL, 2},
-    {"units beyond noise", "beyond_noise", NULL, 1},
+    {"stable units", "stable", NULL, 4, true},
+    {"held-out log-likelihood", "held_out", "held_out_se", 0, false},
+    {"match over fits", "match", NULL, 3, false},
+    {"units that live", "used", NULL, 2, true},
+    {"units beyond noise", "beyond_noise", NULL, 1, true},
 };
 
 static double cell(const rb_selection *s, int64_t row, const char *name) {
@@ -58,7 +59,10 @@ static bool find_range(const rb_selection *s, const panel *p, rb_chart *c) {
         rb_axis_cover(&c->up, y - spread);
         rb_axis_cover(&c->up, y + spread);
     }
+    for (int end = 0; end < 2 && !p->spread && c->up.low <= c->up.high; end++)
+        rb_axis_cover(&c->up, end); /* counts and shares */
     c->up.label = p->label;
+    c->up.whole = p->whole;
     rb_axis_pad(&c->across, 0.03);
     return rb_axis_pad(&c->up, 0.05);
 }

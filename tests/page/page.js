@@ -221,6 +221,8 @@ async function answers(browser) {
   check(/At most \d+ % of a unit is explained: of unit 3, by lymphoid/.test(await page.locator("#covariates ~ p").first().innerText()), "what covariates explain");
   check(/Fits of 3 numbers of units .*: (\d+ units? stable in fits of \d|the rule could pick none)/.test(await page.locator("#select ~ p").first().innerText()), "what select says");
   check((await page.locator("#select ~ .two svg").count()) >= 8, "curves of select");
+  const ticks = await page.locator("#select ~ .two svg text[text-anchor=end]").allTextContents();
+  same(ticks[0], "0", "the first tick of stable units, a count");
   const consensus = await open(browser, "consensus");
   check(/Every module has a stability of at least 0\.[6-9][0-9]* in the 2 models of the consensus\./.test(await consensus.locator("#summary").innerText()), "summary of stability");
   const stability = await cellsOf(consensus, overview, 5);

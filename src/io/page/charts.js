@@ -183,11 +183,12 @@ function ticks(low, high, most) {
   return list;
 }
 
-/* points: [[x, y], ...]; y null is a gap. bars: from 0, one a point. */
-function chart({ points, across, up, label, file, bars, mark }) {
+/* points: [[x, y], ...]; y null is a gap. amounts: counts or shares, from 0 to at least 1; bars: one a point. */
+function chart({ points, across, up, label, file, bars, amounts = bars, mark }) {
   const there = points.filter((p) => p[1] !== null), xs = points.map((p) => p[0]), ys = there.map((p) => p[1]);
   const box = { left: 64, right: 622, top: 12, bottom: 206 };
-  let low = bars ? 0 : Math.min(...ys), high = Math.max(...ys);
+  let low = amounts ? 0 : Math.min(...ys), high = Math.max(...ys, ...(amounts ? [1] : []));
+  const whole = amounts && (high > 1 || ys.every(Number.isInteger));
   if (low === high) [low, high] = [low - 1, high + 1];
   const first = Math.min(...xs) - (bars ? 0.5 : 0), last = Math.max(...xs) + (bars ? 0.5 : 0);
   const x = (v) => box.left + ((v - first) / (last - first || 1)) * (box.right - box.left);
@@ -195,7 +196,7 @@ function chart({ points, across, up, label, file, bars, mark }) {
   const text = (attributes, content) => s("text", { fill: "currentColor", "font-size": 12, ...attributes }, String(content));
   const path = points.map((p, i) => (p[1] === null ? "" : (i && points[i - 1][1] !== null ? "L" : "M") + x(p[0]).toFixed(1) + " " + y(p[1]).toFixed(1))).join("");
   const svg = s("svg", { viewBox: "0 0 640 250", width: 640, height: 250, class: "chart", role: "img", "aria-label": label, "font-family": "system-ui, sans-serif" },
-    ticks(low, high, 5).map((t) => [
+    ticks(low, high, 5).filter((t) => !whole || Number.isInteger(t)).map((t) => [
       s("line", { x1: box.left, x2: box.right, y1: y(t), y2: y(t), stroke: "currentColor", "stroke-opacity": 0.15 }),
       text({ x: box.left - 6, y: y(t) + 4, "text-anchor": "end" }, t)]),
     ticks(first, last, 8).filter((t) => Number.isInteger(t)).map((t) => text({ x: x(t), y: box.bottom + 18, "text-anchor": "middle" }, t)),

@@ -308,12 +308,12 @@ function covariates() {
 function select() {
   const { file, columns, rows } = D.select, words = { stable: "stable units", objective: "objective, best of the fits", held_out: "held-out log-likelihood of a sample",
     held_out_error: "held-out mean squared error", match: "match of two fits", shared: "share of units found in both of two fits", used: "units used", duplicated: "duplicated units", background: "units of the background", empty: "samples without a unit", beyond_noise: "units beyond noise" };
-  const choice = columns.indexOf("choice"), row = rows.find((row) => row[choice] === "picked"), picked = row?.[0], stable = row?.[columns.indexOf("stable")];
+  const free = ["objective", "held_out", "held_out_error"], choice = columns.indexOf("choice"), row = rows.find((row) => row[choice] === "picked"), picked = row?.[0], stable = row?.[columns.indexOf("stable")];
   const told = choice < 0 ? `the dashed line stands at the ${units} of this model` : picked === undefined ? "the rule could pick none"
     : `${stable === undefined ? "the rule picks" : `${plural(stable, "unit")} stable in fits of`} ${picked}, where the dashed line stands; this model has ${units}`;
   const curve = (name) => {
     const c = columns.indexOf(name), points = rows.map((row) => [row[0], row[c] ?? null]);
-    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), mark: choice < 0 ? units : picked, file: "select-" + name,
+    return points.filter((p) => p[1] !== null).length > 1 && chart({ points, across: "units", up: name.replaceAll("_", " "), amounts: !free.includes(name), mark: choice < 0 ? units : picked, file: "select-" + name,
       label: `${words[name][0].toUpperCase()}${words[name].slice(1)}, for ${rows[0][0]} to ${rows.at(-1)[0]} units.` });
   };
   part("select", "How many units?", h("p", {}, `Fits of ${plural(rows.length, "number")} of units (${file}): ${told}.`),
