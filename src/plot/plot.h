@@ -68,7 +68,7 @@ void rb_sort_keys(rb_key *keys, int64_t count);
 /* ---- units that are no modules (plot_roles.c) ---- */
 
 enum { RB_NOTE_SIZE = 200 };
-/* Adds to a text: "background: unit 5; spare: unit 3, unit 7". */
+/* Adds to a text: "background: unit 5; spare: unit 3, unit 7", or how many they are. */
 void rb_note_roles(const rb_modules *modules, char *note, size_t size);
 /* The same of the modules that the default options find, "" where none can be; or what a unit is
  * that is no module (unit -1: all). */

@@ -364,7 +364,7 @@ static void add_stability(const gathering *g, char *title, size_t size) {
     if (most > 0) snprintf(title + used, size - used, "; stability %.2f to %.2f", least, most);
 }
 
-/* "left out: 41 samples in no module and 252 lighter members; 600 features in no module". */
+/* "left out: 41 samples of no module drawn, 252 lighter samples, 600 features of no module drawn". */
 static void tell_left_out(const gathering *g, char *text, size_t size) {
     static const char *const names[] = {"sample", "feature"};
     size_t used = 0;
@@ -374,12 +374,13 @@ static void tell_left_out(const gathering *g, char *text, size_t size) {
         long long counts[2] = {0, 0}; /* of no module that is drawn; others */
         for (int64_t i = 0; i < a->total; i++)
             if (a->members[i].place < 0) counts[a->members[i].home >= 0]++;
-        static const char *const why[] = {"of no module drawn", "that weigh less"};
         for (int lighter = 0; lighter < 2; lighter++) {
             if (counts[lighter] == 0) continue;
-            used += (size_t)snprintf(text + used, size - used, "%s%lld %s%s %s",
-                                     used ? ", " : "left out: ", counts[lighter], names[which],
-                                     counts[lighter] == 1 ? "" : "s", why[lighter]);
+            used += (size_t)snprintf(text + used, size - used, "%s%lld %s%s%s%s",
+                                     used ? ", " : "left out: ", counts[lighter],
+                                     lighter ? "lighter " : "", names[which],
+                                     counts[lighter] == 1 ? "" : "s",
+                                     lighter ? "" : " of no module drawn");
         }
     }
 }

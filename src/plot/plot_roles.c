@@ -9,31 +9,18 @@ static const char *role_at(const rb_modules *modules, int64_t rank) {
     return rb_table_value(&table, rank, rb_table_find(&table, "role")).text;
 }
 
-/* Of many the first ones that fit, and how many more there are. */
+/* Of many their number. */
 static void note_role(const rb_modules *modules, const char *role, char *note, size_t size) {
-    enum { MORE = 24 };
-    int64_t named = 0, left = 0;
-    for (int64_t r = rb_modules_called(modules); r < rb_modules_count(modules); r++) {
-        char unit[48];
-        size_t used = strlen(note);
-        if (strcmp(role_at(modules, r), role) != 0) continue;
-        int length = snprintf(unit, sizeof unit, "%s%s%sunit %lld",
-                              named  ? ", "
-                              : used ? "; "
-                                     : "",
-                              named ? "" : role, named ? "" : ": ",
-                              (long long)rb_modules_get(modules, r)->unit);
-        bool fits = left == 0 && used + (size_t)length + MORE < size;
-        if (fits) memcpy(note + used, unit, (size_t)length + 1);
-        named += fits;
-        left += !fits;
-    }
+    enum { FEW = 6 };
     size_t used = strlen(note);
-    if (left > 0 && named > 0)
-        snprintf(note + used, size - used, " and %lld more", (long long)left);
-    else if (left > 0 && used + MORE < size)
-        snprintf(note + used, size - used, "%s%s: %lld units", used ? "; " : "", role,
-                 (long long)left);
+    char units[32 * FEW] = "", *end = units;
+    int64_t found = 0;
+    for (int64_t r = rb_modules_called(modules); r < rb_modules_count(modules); r++)
+        if (strcmp(role_at(modules, r), role) == 0 && found++ < FEW)
+            end += snprintf(end, 32, "%sunit %lld", found > 1 ? ", " : "",
+                            (long long)rb_modules_get(modules, r)->unit);
+    if (found > FEW) snprintf(units, sizeof units, "%lld units", (long long)found);
+    if (found > 0) snprintf(note + used, size - used, "%s%s: %s", used ? "; " : "", role, units);
 }
 
 void rb_note_roles(const rb_modules *modules, char *note, size_t size) {

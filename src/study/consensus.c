@@ -414,10 +414,11 @@ static int64_t count_stable(rb_context *ctx, const rb_clusters *clusters, double
     while (kept < clusters->count && clusters->list[kept].stability >= stability - 1e-9)
         kept++;
     if (kept == 0) {
-        rb_fail(ctx, RB_ERROR_DATA,
-                "no unit has a stability of %.3g; the most stable one has %.3g: the fits have "
-                "little in common, or `stability` is too large",
-                stability, clusters->count > 0 ? clusters->list[0].stability : 0.0);
+        rb_fail(
+            ctx, RB_ERROR_DATA,
+            "no unit has a stability of %.3g; the most stable one has %.3g: there may be nothing "
+            "to find, or `stability` is too large",
+            stability, clusters->count > 0 ? clusters->list[0].stability : 0.0);
     }
     return kept;
 }

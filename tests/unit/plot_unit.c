@@ -53,27 +53,33 @@ static void set(const char *name, const char *value) {
     check(rb_options_set(ctx, options, name, value));
 }
 
-static int set_up(void **state) {
-    (void)state;
+static rb_model *fit_model(int units) {
+    rb_model *fitted;
     rb_matrix *matrix;
     rb_source *source;
     rb_rfn_options rfn;
     rb_fit_options fit;
+    rb_rfn_options_default(&rfn);
+    fixture_preset("paper", &rfn, NULL);
+    rfn.units = units;
+    rb_fit_options_default(&fit);
+    fit.iterations = 40;
+    check(rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
+    check(rb_source_from_matrix(ctx, matrix, &source));
+    check(rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &fitted));
+    rb_source_free(source);
+    rb_matrix_free(matrix);
+    return fitted;
+}
+
+static int set_up(void **state) {
+    (void)state;
     strcpy(folder, "/tmp/rarebit_unit_XXXXXX");
     if (!mkdtemp(folder) || rb_context_new(&ctx)) return 1;
     snprintf(picture, sizeof picture, "%s/a.png", folder);
     snprintf(labels, sizeof labels, "%s/labels.tsv", folder);
     make_values();
-    rb_rfn_options_default(&rfn);
-    fixture_preset("paper", &rfn, NULL);
-    rfn.units = UNITS;
-    rb_fit_options_default(&fit);
-    fit.iterations = 40;
-    check(rb_matrix_dense(ctx, RB_FLOAT64, SAMPLES, FEATURES, values, FEATURES, 1, &matrix));
-    check(rb_source_from_matrix(ctx, matrix, &source));
-    check(rb_fit(ctx, fixture_options(ctx, "rfn", &rfn, &fit, NULL), source, NULL, &model));
-    rb_source_free(source);
-    rb_matrix_free(matrix);
+    model = fit_model(UNITS);
     return 0;
 }
 
@@ -281,14 +287,19 @@ static void tells_what_is_no_module(void **state) {
     }
     check(rb_find_roles(ctx, model, source, -1, note, sizeof note));
     assert_string_equal(note, "spare: unit 2");
-    check(rb_find_roles(ctx, model, source, -1, note, 12));
-    assert_string_equal(note, "");
     check(rb_find_roles(ctx, model, source, 2, role, sizeof role));
     assert_string_equal(role, "spare");
     check(rb_find_roles(ctx, model, source, 0, role, sizeof role));
     assert_string_equal(role, "");
     for (int64_t k = 0; k < FEATURES; k++)
         loadings[k * UNITS + 2] = saved[k];
+    rb_model *more = fit_model(4 * UNITS);
+    loadings = (double *)rb_model_array(more, "loadings", NULL, NULL);
+    for (int64_t e = 0; e < FEATURES * 4 * UNITS; e++)
+        loadings[e] *= e % (4 * UNITS) < UNITS ? 1 : 1e-4;
+    check(rb_find_roles(ctx, more, source, -1, note, sizeof note));
+    assert_string_equal(note, "spare: 9 units");
+    rb_model_free(more);
     rb_source_free(source);
     rb_matrix_free(matrix);
 }

@@ -268,7 +268,7 @@ static void refuses_what_has_no_consensus(void **state) {
     refused(ctx, models, 1, "", "at least two models");
     refused(ctx, others, 2, "", "is of method 'linca'");
     refused(ctx, others + 2, 2, "", "other features");
-    refused(ctx, models, 2, "", "the most stable one has 0.5");
+    refused(ctx, models, 2, "", "the most stable one has 0.5: there may be nothing to find");
     refused(ctx, models, 2, "refit=5", "without `data`");
     assert_non_null(rb_model_add_array(ctx, models[1], "prior_covariance", 1, 1));
     refused(ctx, models, 2, "", "the array 'prior_covariance'");
