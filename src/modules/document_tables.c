@@ -203,6 +203,8 @@ static rb_value best_unit(const rb_table *table, int64_t row, const rb_table_col
     int64_t best = d->aucs.best[row];
     bool unit = column->offset == offsetof(rb_group_auc, unit);
     if (unit && best < 0) return (rb_value){0};
+    for (int64_t r = rb_modules_called(d->modules); unit && r < d->modules->count; r++)
+        if (d->modules->list[r].unit == best) return unit_of(d->modules, r); /* with its role */
     return rb_table_value(&units, row * d->aucs.n_units + (best < 0 ? 0 : best),
                           rb_table_find(&units, column->key));
 }

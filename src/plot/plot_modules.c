@@ -364,7 +364,7 @@ static void add_stability(const gathering *g, char *title, size_t size) {
     if (most > 0) snprintf(title + used, size - used, "; stability %.2f to %.2f", least, most);
 }
 
-/* "left out: 41 samples of no module drawn, 252 lighter samples, 600 features of no module drawn". */
+/* "left out: 41 samples of no module drawn, 252 lighter samples, 7 lighter features". */
 static void tell_left_out(const gathering *g, char *text, size_t size) {
     static const char *const names[] = {"sample", "feature"};
     size_t used = 0;

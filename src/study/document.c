@@ -68,7 +68,8 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
 
 const char *rb_document_class(const rb_document *d, int64_t rank, double *auc) {
     *auc = NAN;
-    if (rank >= d->classes.n_rows) return NULL;
+    if (rank >= d->classes.n_rows || d->modules->notes[rank].role == RB_UNIT_BACKGROUND)
+        return NULL;
     const rb_enrichment_row *row = &d->classes.rows[rank];
     const rb_module *m = rb_modules_get(d->modules, rank);
     bool negative = m->n_samples > 0 && m->samples[0].weight < 0;

@@ -191,6 +191,12 @@ expect 0 modules strong.h5 strong.tsv --permutations 19 --significant 0.05 -q
 expect 0 modules strong.h5 strong.tsv --truth strong.json --json -q
 [ "$(number modules <out)" = 3 ] || fail "background is counted: $(cat out)"
 expect 0 plot modules strong.h5 strong.tsv -o strong.svg -q
+# Of a class that has just the samples of background it is not the name, but the best unit, and said so.
+/usr/bin/env python3 -c 'import json; d = json.load(open("strong.json"))
+rest = {i for m in d["modules"] if m["role"] == "background" for i in m["samples"]}
+print("class", *("rest" if i in rest else "other" for i in range(100)), sep="\n")' >rest.txt
+expect 0 modules strong.h5 strong.tsv --labels rest.txt -q
+grep -qE '^[0-9]+ \(background\) .* -$' out && grep -qE '^[0-9]+ \(background\) .* rest$' out || fail "$command: $(cat out)"
 # By the median there is none; units that tell no more than noise are spare, also by its p-value.
 expect 0 fit rfn strong.tsv -k 10 --seed 1 -o median.h5
 says "centred by the median, since few values of a feature are equal (0 %)"

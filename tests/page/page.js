@@ -250,6 +250,10 @@ async function sides(browser) {
   check(told.startsWith(`${rows.length - rest} module`) && told.includes(`${rest} more`), "summary of background: " + told);
   check(/No warning of the fit, which was checked for samples without an active unit, .* an objective that ended below its best and units that follow the level of the samples, and for nothing else\./.test(told), "what was looked at: " + told);
   await mirror.close();
+  const noise = await open(browser, "noise");
+  same(await noise.locator("#modules").innerText(), "Units", "the heading over units that are all spare");
+  same(await noise.locator("details.module[open]").count(), 0, "spare units that are open");
+  await noise.close();
 }
 
 /* The picture of the documents: the top of the page of the demo. */

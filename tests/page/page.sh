@@ -52,6 +52,9 @@ sh "$SOURCE/tests/cli/lib/planted.sh" both >both.tsv
 sh "$SOURCE/tests/cli/lib/planted.sh" strong >strong.tsv
 "$RAREBIT" fit rfn strong.tsv -k 10 --seed 1 --centre mean -o mirror.h5 -q
 "$RAREBIT" report mirror.h5 strong.tsv -o mirror.html -q
+tail -n +37 strong.tsv >noise.tsv # of samples that are in no module
+"$RAREBIT" fit rfn noise.tsv -k 10 --seed 1 -o noise.h5 -q
+"$RAREBIT" report noise.h5 noise.tsv -o noise.html -q
 
 # 20 modules of 5000 samples, with names and classes.
 "$RAREBIT" simulate biclusters --dataset D1 --samples 5000 --features 2000 --seed 1 -o big.npy -q

@@ -185,11 +185,12 @@ function overview() {
       tip: "The gene set of smallest false discovery rate, in brackets" },
     { label: "Up", value: (m) => heads(m, 1, 5), wide: true, tip: "Features of largest positive weight: high in the samples of the module, unless their weights are negative" },
     { label: "Down", value: (m) => heads(m, -1, 5), wide: true, tip: "Features of largest negative weight: low in the samples of the module, unless their weights are negative" }].filter(Boolean);
-  part("modules", "Modules",
+  const title = called.length ? "Modules" : "Units";
+  part("modules", title,
     h("p", {}, "A module is a set of samples and a set of features that one unit ties together. Information says how much it tells of its samples; the rule for members is ",
       h("code", {}, D.rule), ". They are ordered by their score.",
       modules.some((m) => m.other_side) && " Where both sides of a unit whose codes have signs stand by themselves, each is a module: unit 3 and unit 3-."),
-    modules.length ? table({ title: "Modules", file: "modules", columns, rows: modules, first: 40 }) : h("p", {}, "No unit has a module."),
+    modules.length ? table({ title, file: "modules", columns, rows: modules, first: 40 }) : h("p", {}, "No unit has a module."),
     modules.map((m) => moduleDetails(m)));
 }
 
@@ -394,4 +395,4 @@ function follow() {
 }
 addEventListener("hashchange", follow);
 if (location.hash) follow();
-else if (modules.length) open(modules[0].name);
+else if (called.length) open(called[0].name);
