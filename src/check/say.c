@@ -149,8 +149,8 @@ static void say_features(const rb_look *look, rb_check *check) {
 }
 
 static void say_size(const rb_look *look, rb_check *check) {
-    int64_t n = look->n - look->dropped;
-    bool picture = look->kind == RB_KIND_PIXELS;
+    bool picture = look->kind == RB_KIND_PIXELS; /* blank ones stay */
+    int64_t n = look->n - (picture ? 0 : look->dropped);
     if (n < SOME)
         rb_check_find(check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
                       (double)n, "%lld sample%s: %s", (long long)n,
