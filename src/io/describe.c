@@ -56,8 +56,10 @@ rb_error rb_describe(rb_context *ctx, rb_source *source, rb_description *descrip
     describing w = {.to = &d};
     err = rb_source_collect(ctx, source, &d.checksum, add_rows, &w);
     if (!err && w.infinite) {
-        err = rb_fail(ctx, RB_ERROR_DATA, "the value of sample %lld, feature %lld is infinite",
-                      (long long)w.sample, (long long)w.feature);
+        err = rb_fail(ctx, RB_ERROR_DATA,
+                      "the value of sample %lld, feature %lld (counted from %d) is infinite",
+                      (long long)rb_nth(ctx, w.sample), (long long)rb_nth(ctx, w.feature),
+                      ctx->first);
     }
     if (err) return err;
     if (d.minimum > d.maximum) /* not one value: there is no least and no largest */

@@ -160,9 +160,9 @@ static rb_error look_at(rb_context *ctx, cohort *c) {
             double value = rb_dense_get(c->values, i, k);
             if (isnan(value)) {
                 return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                               "values of sample %lld (counted from 0) are missing; cohorts are "
+                               "values of sample %lld (counted from %d) are missing; cohorts are "
                                "compared by all values: fill them first",
-                               (long long)i);
+                               (long long)rb_nth(ctx, i), ctx->first);
             }
             c->squares += value * value;
             c->means[k] += value / ((double)c->n + c->resting);

@@ -53,8 +53,9 @@ rb_error rb_covariates_add_numbers(rb_context *ctx, rb_covariates *table, const 
         column.values[i] = values[i];
         column.missing += isnan(values[i]) != 0;
         if (isinf(values[i])) {
-            err = rb_fail(ctx, RB_ERROR_DATA, "covariate '%s' is infinite in sample %lld", name,
-                          (long long)i);
+            err = rb_fail(ctx, RB_ERROR_DATA,
+                          "covariate '%s' is infinite in sample %lld (counted from %d)", name,
+                          (long long)rb_nth(ctx, i), ctx->first);
         }
     }
     return add_column(ctx, table, name, err, &column);

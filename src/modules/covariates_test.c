@@ -176,9 +176,9 @@ rb_error rb_codes_check(rb_context *ctx, const rb_covariates *table, const rb_ma
         for (int64_t u = 0; u < codes->n_features; u++) {
             if (!isfinite(rb_matrix_at(codes, i, u))) {
                 return rb_fail(ctx, RB_ERROR_DATA,
-                               "the code of unit %lld in sample %lld is not "
+                               "the code of unit %lld in sample %lld (counted from %d) is not "
                                "finite",
-                               (long long)u, (long long)i);
+                               (long long)rb_nth(ctx, u), (long long)rb_nth(ctx, i), ctx->first);
             }
         }
     }

@@ -101,7 +101,8 @@ rb_error rb_modules_check_samples(rb_context *ctx, const rb_modules *modules, in
                     ctx, RB_ERROR_DATA,
                     "the module of unit %lld holds sample %lld, but the data have %lld samples; "
                     "give the data of the modules",
-                    (long long)m->unit, (long long)m->samples[d].index, (long long)n_samples);
+                    (long long)rb_nth(ctx, m->unit), (long long)rb_nth(ctx, m->samples[d].index),
+                    (long long)n_samples);
             }
         }
     }

@@ -43,8 +43,9 @@ static rb_error check_fields(rb_context *ctx, const double *fields, int64_t n_fe
     for (int64_t e = 0; e < n_features * n_units; e++) {
         if (!isfinite(fields[e])) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "the field of unit %lld is not finite at feature %lld",
-                           (long long)(e % n_units), (long long)(e / n_units));
+                           "the field of unit %lld is not finite at feature %lld (counted from %d)",
+                           (long long)rb_nth(ctx, e % n_units), (long long)rb_nth(ctx, e / n_units),
+                           ctx->first);
         }
     }
     return RB_OK;
@@ -56,10 +57,10 @@ static rb_error find_largest(rb_context *ctx, const rb_matrix *truth, double *la
         for (int64_t d = 0; d < truth->n_features; d++) {
             double value = rb_matrix_at(truth, c, d);
             if (!isfinite(value)) {
-                return rb_fail(ctx, RB_ERROR_DATA,
-                               "cause %lld of the truth is not finite at feature "
-                               "%lld",
-                               (long long)c, (long long)d);
+                return rb_fail(
+                    ctx, RB_ERROR_DATA,
+                    "cause %lld of the truth is not finite at feature %lld (counted from %d)",
+                    (long long)rb_nth(ctx, c), (long long)rb_nth(ctx, d), ctx->first);
             }
             *largest = fmax(*largest, fabs(value));
         }

@@ -107,7 +107,7 @@ static void tell_depth(rb_context *ctx, const rb_levels *l) {
         double correlation = correlation_of(l->of_depth, u);
         if (!(fabs(correlation) > OF_DEPTH)) continue;
         int more = snprintf(units + used, sizeof units - used, "%s%lld (%.2f)", used ? ", " : "",
-                            (long long)u, correlation);
+                            (long long)rb_nth(ctx, u), correlation);
         used += (size_t)(more > 0 ? more : 0);
     }
     if (used) {

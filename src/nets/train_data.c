@@ -47,7 +47,7 @@ static rb_error take_classes(rb_context *ctx, const char *what, int64_t n_output
         int64_t c = data->class_of[i];
         if (c < -1 || c >= data->n_classes) {
             err = rb_fail(ctx, RB_ERROR_DATA, "%s: sample %lld has the class %lld of %lld", what,
-                          (long long)i, (long long)c, (long long)data->n_classes);
+                          (long long)rb_nth(ctx, i), (long long)c, (long long)data->n_classes);
             break;
         }
         labels->class_of[i] = c < 0 ? -1 : place[c];
@@ -71,8 +71,9 @@ static rb_error take_values(rb_context *ctx, const char *what, deep_outputs outp
         bool legal = isfinite(value) && (outputs == DEEP_LINEAR || (value >= 0 && value <= 1));
         if (!legal) {
             return rb_fail(ctx, RB_ERROR_DATA,
-                           "%s: target %lld of sample %lld (counted from 0) is %g, but must be %s",
-                           what, (long long)(e % n_outputs), (long long)(e / n_outputs), value,
+                           "%s: target %lld of sample %lld (counted from %d) is %g, but must be %s",
+                           what, (long long)rb_nth(ctx, e % n_outputs),
+                           (long long)rb_nth(ctx, e / n_outputs), ctx->first, value,
                            outputs == DEEP_LINEAR ? "finite" : "0 to 1");
         }
     }

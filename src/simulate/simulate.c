@@ -80,7 +80,7 @@ static rb_error check_finite(rb_context *ctx, const rb_matrix *matrix) {
             return rb_fail(ctx, RB_ERROR_ARGUMENT,
                            "the value of sample %lld, feature %lld would not be finite: noise or "
                            "sizes are too large",
-                           (long long)i, (long long)k);
+                           (long long)rb_nth(ctx, i), (long long)rb_nth(ctx, k));
         }
     }
     return RB_OK;

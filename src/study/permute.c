@@ -322,7 +322,7 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
     for (int64_t r = 0; r < rb_modules_called(modules) && used < sizeof units; r++) {
         if (is_significant(&s->options, modules->significance[r])) continue;
         int more = snprintf(units + used, sizeof units - used, "%s%lld", used ? ", " : "",
-                            (long long)modules->list[r].unit);
+                            (long long)rb_nth(ctx, modules->list[r].unit));
         used += (size_t)(more > 0 ? more : 0);
     }
     if (used) {
