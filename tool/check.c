@@ -1,6 +1,7 @@
 /* rarebit check: what a matrix seems to be, what is wrong with it, and the fit to begin with. */
 #include "tool.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,8 +90,9 @@ static rb_error print_json(const invocation *call, const look *l) {
         "command", rb_json_text(l->command));
     if (l->cost.size) {
         rb_json_add(&json, "cost",
-                    json_pack("{sf sf sI}", "bytes", l->cost.bytes + PROGRAM_BYTES, "seconds",
-                              l->cost.seconds, "iterations", (json_int_t)l->cost.iterations));
+                    json_pack("{sf so sI}", "bytes", l->cost.bytes + PROGRAM_BYTES, "seconds",
+                              rb_json_number(l->cost.seconds), "iterations",
+                              (json_int_t)l->cost.iterations));
     }
     return json_put_from(call->ctx, stdout, json, NULL, l->source);
 }
@@ -151,10 +153,14 @@ static void print_cost(const look *l) {
     double seconds = l->cost.seconds;
     const char *unit = seconds < 120 ? "s" : seconds < 7200 ? "minutes" : "hours";
     seconds /= seconds < 120 ? 1 : seconds < 7200 ? 60 : 3600;
-    snprintf(text, sizeof text,
-             "about %s of memory, and %.2g %s for %lld iterations: some%s were timed, on the "
-             "machine as busy as it is now",
-             memory, seconds, unit, (long long)l->cost.iterations, part);
+    int used = snprintf(text, sizeof text, "about %s of memory, ", memory);
+    if (isnan(seconds))
+        snprintf(text + used, sizeof text - (size_t)used, "more than there is: take fewer units");
+    else
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "and %.2g %s for %lld iterations: some%s were timed, on the machine as busy as it "
+                 "is now",
+                 seconds, unit, (long long)l->cost.iterations, part);
     print_sentence("cost", text);
 }
 

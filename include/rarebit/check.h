@@ -62,7 +62,8 @@ RB_API const rb_advice *rb_check_advice(const rb_check *check, int64_t index);
 typedef struct rb_cost {
     size_t size;    /* sizeof(rb_cost), set by the caller */
     double bytes;   /* about: of the fit and of the data in memory */
-    double seconds; /* about, for all iterations: it may converge before */
+    double seconds; /* about, for all iterations: it may converge before; NaN: not tried, since it
+                     * takes more memory than there is */
     int64_t iterations;
     int64_t tried_samples; /* of so many samples some iterations were timed, the first ones */
 } rb_cost;

@@ -85,8 +85,12 @@ rb_error rb_check_cost(rb_context *ctx, const rb_check *check, rb_source *source
         cost->tried_samples = samples_to_try(source, number_of(options, "units"));
         err = rb_source_slice(ctx, source, 0, cost->tried_samples, &part);
     }
-    err = err ? err : try_fit(ctx, options, part, (double)cost->iterations, &cost->seconds);
-    if (!err) cost->seconds *= (double)source->n_samples / (double)cost->tried_samples;
+    const double left = rb_memory_free(); /* 0: not known */
+    cost->seconds = NAN;
+    if (!err && !(left > 0 && cost->bytes > left)) {
+        err = try_fit(ctx, options, part, (double)cost->iterations, &cost->seconds);
+        cost->seconds *= (double)source->n_samples / (double)cost->tried_samples;
+    }
     rb_source_free(part);
     rb_options_free(options);
     return err;

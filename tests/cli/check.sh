@@ -141,6 +141,8 @@ tells "Solve the problems first; no fit is suggested before."
 expect 0 check same.csv --json
 tells '"command": null'
 expect 1 check same.csv --strict
+expect 0 check large.npy -k 2000000
+tells "more than there is: take fewer units"
 expect 0 check same.csv -k 1
 tells "no fit is suggested"
 refuses "samples is '-1'" check X.npy --samples -1
