@@ -21,7 +21,7 @@ typedef struct rb_replicated_unit {
                         unit is dead */
     double partner_correlation; /* NaN without a partner */
     int64_t best;               /* living unit of the largest correlation; -1: the unit is dead */
-    double best_correlation;
+    double best_correlation;    /* NaN: the unit is dead */
     /* The chance that the partner's correlation is as large with the features of the second model
      * permuted, and partners assigned anew: of this unit; of any unit (family-wise); and the false
      * discovery rate at which the unit is found again. NaN: there is no partner. */

@@ -15,7 +15,7 @@ static void advise_units(const rb_look *look, rb_check *check) {
         return;
     }
     int64_t found = look->above_chance, more = (5 * found + 3) / 4;
-    int64_t least = rb_smaller(FEW_UNITS, look->m), by_samples = (look->n - look->dropped) / 5;
+    int64_t least = rb_smaller(FEW_UNITS, look->m), by_samples = rb_look_kept(look) / 5;
     int64_t wanted = more < least ? least : more, k = rb_smaller(wanted, MAX_UNITS);
     char at_least[48] = "", at_most[64] = "";
     if (more < least) snprintf(at_least, sizeof at_least, ", and at least %lld", (long long)least);

@@ -122,8 +122,11 @@ typedef struct rb_look {
 
 /* Place among all samples of the j-th that was looked at. */
 int64_t rb_look_sample(const rb_look *look, int64_t j);
-/* Is it of one value, as empty ones are, so that the advised fit leaves it out? */
+/* Is it of one value, as empty ones are, so that the advised fit leaves it out? Pictures stay. */
 bool rb_look_drops(const rb_look *look, int64_t j);
+/* How many of all samples stay, by those that were looked at. */
+int64_t rb_look_kept(const rb_look *look);
+bool rb_is_picture(const rb_source *source); /* kind.c */
 
 rb_error rb_look_walk(rb_look *look, int64_t max_samples); /* walk.c */
 void rb_look_find_kind(rb_look *look);                     /* kind.c */

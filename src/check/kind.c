@@ -94,7 +94,7 @@ static rb_kind kind_with_signs(const rb_look *look) {
     return are_standard(look->features, look->m, false) ? RB_KIND_CENTRED : RB_KIND_REAL;
 }
 
-static bool is_picture(const rb_source *source) {
+bool rb_is_picture(const rb_source *source) {
     static const char *const formats[] = {"idx", "image", NULL};
     return source->format && rb_among(formats, source->format);
 }
@@ -135,7 +135,7 @@ static rb_kind kind_of(rb_look *look) {
     if (whole && look->distinct <= 2 && look->low.value >= 0 && look->high.value <= 1)
         return RB_KIND_BINARY;
     if (look->low.value < 0) return kind_with_signs(look);
-    if (is_picture(look->source) || (whole && look->high.value == 255)) return RB_KIND_PIXELS;
+    if (rb_is_picture(look->source) || (whole && look->high.value == 255)) return RB_KIND_PIXELS;
     if (whole) return RB_KIND_COUNTS;
     if (look->high.value <= 1) return RB_KIND_FRACTIONS;
     if (are_multiples(look, 1) || are_multiples(look, log(2))) return RB_KIND_LOG_COUNTS;
@@ -153,7 +153,7 @@ static void find_totals(rb_look *look) {
     int64_t count = 0;
     for (int64_t j = 0; totals && j < look->looked; j++) {
         double total = rb_tally_mean(&look->samples[j]) * (double)look->samples[j].present;
-        if (total > 0) totals[count++] = total;
+        if (total > 0 && !rb_look_drops(look, j)) totals[count++] = total;
     }
     if (count == 0) return;
     rb_sort_numbers(totals, count);

@@ -149,19 +149,21 @@ static void say_features(const rb_look *look, rb_check *check) {
 }
 
 static void say_size(const rb_look *look, rb_check *check) {
-    bool picture = look->kind == RB_KIND_PIXELS; /* blank ones stay */
-    int64_t n = look->n - (picture ? 0 : look->dropped);
+    bool picture = look->kind == RB_KIND_PIXELS;
+    int64_t n = rb_look_kept(look);
+    const char *which = look->dropped > 0 ? " that are not constant" : "";
+    if (n == 0) return; /* which is said */
     if (n < SOME)
         rb_check_find(check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
-                      (double)n, "%lld sample%s: %s", (long long)n,
-                      n == 1 ? " is there" : "s are few",
+                      (double)n, "%lld sample%s%s %s: %s", (long long)n, n == 1 ? "" : "s", which,
+                      n == 1 ? "is there" : "are few",
                       n == 1 && picture ? "an image is one sample; cut it into patches"
                       : n < FEW         ? "hidden causes cannot be told from chance"
                                         : "only strong causes shared by several of them can be "
                                           "found, and seeds will differ");
     else
         rb_check_find(check, "few-samples", RB_SEVERITY_FINE, (double)n,
-                      "%lld samples are enough to begin with", (long long)n);
+                      "%lld samples%s are enough to begin with", (long long)n, which);
 }
 
 /* ---- missing values ---- */

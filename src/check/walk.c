@@ -119,15 +119,19 @@ static void add_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t j) {
 /* ---- the part ---- */
 
 bool rb_look_drops(const rb_look *look, int64_t j) {
-    return look->m > 1 && !(look->samples[j].low < look->samples[j].high);
+    bool constant = !(look->samples[j].low < look->samples[j].high);
+    return constant && look->m > 1 && !rb_is_picture(look->source);
+}
+
+int64_t rb_look_kept(const rb_look *look) {
+    return look->n - (int64_t)((double)look->n * (double)look->dropped / (double)look->looked);
 }
 
 /* Place in the part of a sample that comes after those that are in it, or -1. What an advised fit
- * drops leaves its place to the next; of pairs both are there. */
+ * drops leaves its place to the next. */
 static int64_t place_in_part(const rb_look *look, int64_t j) {
     int64_t p = look->part_kept;
     if (rb_look_drops(look, j)) return -1;
-    if (p % look->part_step == 1 && look->part_samples[p - 1] != j - 1) p--;
     return p < look->part_n && j >= look->part_samples[p] ? p : -1;
 }
 

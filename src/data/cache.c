@@ -66,4 +66,5 @@ void rb_cache_add(rb_context *ctx, rb_cache *cache, rb_block *block) {
     }
     cache->left -= bytes;
     *slot = *block = copy;
+    slot->lost = NULL; /* the feed forgets it */
 }

@@ -381,13 +381,13 @@ static void make_some(void *arg, int64_t index, int worker) {
     }
 }
 
-static rb_error make_rows(struct making *t, int64_t first) {
+static rb_error make_rows(struct making *t) {
     rb_parallel(t->ctx, (t->view->n_samples + TASK_ROWS - 1) / TASK_ROWS, make_some, t);
     for (int64_t i = 0; t->found && i < t->view->n_samples; i++) {
         int64_t feature = make_row(t, i, t->feed->scratch);
         if (feature >= 0) {
             return rb_fail_value(t->ctx, &t->feed->p->options, t->feed->source,
-                                 sample_of(t->feed, first, i), feature,
+                                 sample_of(t->feed, t->first, i), feature,
                                  rb_matrix_at(t->view, i, feature), true);
         }
     }
@@ -422,8 +422,7 @@ static rb_error read_dense(rb_context *ctx, rb_feed *feed, const rb_matrix *view
     block->dense = (rb_dense){feed->values.data, n, m, m, feed->type};
     return err ? err
                : make_rows(
-                     &(struct making){ctx, feed, view, block->first, block->dense, same, false},
-                     block->first);
+                     &(struct making){ctx, feed, view, block->first, block->dense, same, false});
 }
 
 /* Where the entries of each row begin: those of features in use. */
@@ -464,7 +463,8 @@ static rb_error read_sparse(rb_context *ctx, rb_feed *feed, const rb_matrix *vie
     block->csr = (rb_csr){
         n,         feed->p->n_features, feed->starts.data, feed->columns.data, feed->values.data,
         feed->type};
-    err = make_rows(&(struct making){.ctx = ctx, .feed = feed, .view = view}, block->first);
+    err =
+        make_rows(&(struct making){.ctx = ctx, .feed = feed, .view = view, .first = block->first});
     return err || !feed->reorders ? err : sort_entries(ctx, feed, block->csr);
 }
 
@@ -479,7 +479,6 @@ rb_error rb_feed_read(rb_context *ctx, rb_feed *feed, int64_t first, int64_t cou
     const rb_block *kept = rb_cache_find(&feed->cache, first, count);
     if (kept) {
         *block = *kept;
-        block->lost = NULL;
         return RB_OK;
     }
     feed->has_last = false;

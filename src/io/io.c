@@ -129,20 +129,19 @@ static rb_error check_heeded(rb_context *ctx, const char *path, const rb_format 
 
 /* Files of one call. */
 struct files {
-    bool several, hdf5;  /* hdf5: one of them is */
+    bool several;
     const char *largest; /* of those that are read whole; or NULL: there are none yet */
     double most, bytes;  /* of the largest, and of all */
 };
 
 /* The format of a file, and options to read it with. Of several `dataset` is for those of HDF5. */
 static rb_error prepare(rb_context *ctx, const char *path, const rb_options *given,
-                        struct files *files, rb_read_options *options, const rb_format **format) {
+                        const struct files *files, rb_read_options *options,
+                        const rb_format **format) {
     rb_error err = rb_options_take(ctx, given, rb_read_group(), options);
     err = err ? err : find_format(ctx, path, format);
     if (err) return err;
-    bool hdf5 = *format == &rb_format_hdf5;
-    files->hdf5 = files->hdf5 || hdf5;
-    if (files->several && !hdf5) options->dataset = NULL;
+    if (files->several && *format != &rb_format_hdf5) options->dataset = NULL;
     return check_heeded(ctx, path, *format, options);
 }
 
@@ -226,21 +225,34 @@ static rb_error open_file(rb_context *ctx, const char *path, const rb_options *g
 
 /* ---- several files as one ---- */
 
+/* Of several files one at least is to have the data set. */
+static rb_error check_dataset(rb_context *ctx, const char *paths, const rb_options *given) {
+    bool there = !given || !rb_options_is_set(given, "dataset");
+    const rb_format *format = NULL;
+    char *list = there ? NULL : rb_copy_text(ctx, paths), *rest = list;
+    rb_error err = there || list ? RB_OK : RB_ERROR_MEMORY;
+    for (const char *path; !err && !there && (path = strsep(&rest, ","));) {
+        err = find_format(ctx, path, &format);
+        there = format == &rb_format_hdf5;
+    }
+    rb_free(list);
+    if (err || there) return err;
+    return rb_fail(ctx, RB_ERROR_ARGUMENT,
+                   "none of %s is an HDF5 file: the option `dataset` names a data set in one",
+                   paths);
+}
+
 /* Opens each; what there is of them is to be freed. */
 static rb_error open_each(rb_context *ctx, const char *paths, const rb_options *given,
                           rb_source **parts, int64_t *count) {
     struct files files = {.several = true};
     char *list = rb_copy_text(ctx, paths), *rest = list;
-    rb_error err = list ? RB_OK : RB_ERROR_MEMORY;
+    rb_error err = list ? check_dataset(ctx, paths, given) : RB_ERROR_MEMORY;
     for (const char *path; !err && (path = strsep(&rest, ","));) {
         err = open_file(ctx, path, given, &files, &parts[*count]);
         *count += !err;
     }
     rb_free(list);
-    if (!err && !files.hdf5 && given && rb_options_is_set(given, "dataset"))
-        err = rb_fail(ctx, RB_ERROR_ARGUMENT,
-                      "none of %s is an HDF5 file: the option `dataset` names a data set in one",
-                      paths);
     return err;
 }
 

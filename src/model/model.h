@@ -414,6 +414,11 @@ static inline bool rb_method_takes(const rb_method *method, const rb_preprocess_
     return !rb_missing_stays(options) || method->missing;
 }
 
+/* Does the method get data about 0? */
+static inline bool rb_model_is_centred(const rb_model *model) {
+    return !model->method->non_negative && model->preprocess->options.centre != RB_CENTRE_NONE;
+}
+
 rb_preprocess *rb_preprocess_copy(rb_context *ctx, const rb_preprocess *p);
 
 #pragma GCC visibility pop

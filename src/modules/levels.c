@@ -99,23 +99,27 @@ static void tell_level(rb_context *ctx, const rb_levels *l, rb_metrics *metrics)
     }
 }
 
+/* Of centred data samples are rotated, so that permutations say what is depth. */
 static void tell_depth(rb_context *ctx, const rb_levels *l) {
-    char units[256] = "";
+    enum { LONGEST = 40 };
+    char units[512] = "";
     size_t used = 0;
+    int64_t count = 0;
     bool enough = l->of_depth && l->of_depth[0] >= MIN_SAMPLES;
-    for (int64_t u = 0; enough && u < l->n_units && used < sizeof units; u++) {
+    for (int64_t u = 0; enough && u < l->n_units; u++) {
         double correlation = correlation_of(l->of_depth, u);
         if (!(fabs(correlation) > OF_DEPTH)) continue;
-        int more = snprintf(units + used, sizeof units - used, "%s%lld (%.2f)", used ? ", " : "",
-                            (long long)rb_nth(ctx, u), correlation);
-        used += (size_t)(more > 0 ? more : 0);
+        count++;
+        if (used + LONGEST > sizeof units) continue;
+        used += (size_t)snprintf(units + used, LONGEST, "%s%lld (%.2f)", used ? ", " : "",
+                                 (long long)rb_nth(ctx, u), correlation);
     }
-    if (used) {
+    if (count > 0) {
         rb_log(ctx, RB_LOG_INFO,
-               "unit %s: codes go with the depth of the samples (correlation with the logarithms "
-               "of totals); a kind of samples may be deep, or it is depth alone: `permutations=19` "
-               "tells",
-               units);
+               "unit%s %s%s: codes go with the depth of the samples (correlation with the "
+               "logarithms of totals); a kind of samples may be deep, or it is depth alone%s",
+               count == 1 ? "" : "s", units, used + LONGEST > sizeof units ? ", ..." : "",
+               rb_model_is_centred(l->model) && !l->tested ? ": `permutations=19` tells" : "");
     }
 }
 

@@ -156,6 +156,7 @@ typedef struct rb_levels {
     rb_scratch scratch;
     const rb_model *model;
     bool sparse; /* the data are; set by who begins */
+    bool tested; /* by permutations; set by who tells */
     int64_t n_units;
     rb_total sums;               /* of both; no values: there is nothing to look for */
     double *of_level, *of_depth; /* or NULL */

@@ -68,8 +68,9 @@ static rb_error rearrange(rb_context *ctx, const rb_blocks *b, const rb_matrix *
 rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *b, const rb_matrix *matrix,
                         rb_matrix **folded) {
     if (matrix->sparse)
-        return rb_fail(ctx, RB_ERROR_UNSUPPORTED,
-                       "blocks need dense data, but these are sparse and large");
+        return rb_fail(
+            ctx, RB_ERROR_UNSUPPORTED,
+            "blocks need dense data, but these are sparse; convert them to a dense format");
     return rearrange(ctx, b, matrix, false, folded);
 }
 

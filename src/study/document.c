@@ -59,6 +59,7 @@ static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     }
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, NULL, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
+    levels.tested = d->modules && d->modules->permutations > 0;
     if (!err && (d->metrics || d->complete)) rb_levels_tell(ctx, &levels, d->metrics);
     kept->also = NULL;
     kept->also_user = NULL;

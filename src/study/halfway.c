@@ -53,14 +53,15 @@ static rb_error load(rb_context *ctx, const rb_model *model, rb_source *source, 
     const rb_preprocess *p = h->first;
     rb_feed *feed = NULL;
     rb_block block = {.sparse = source->sparse};
+    bool widens =
+        rb_model_is_centred(model) && rb_rotation_widens(source->n_samples, p->n_features);
     rb_error err = rb_feed_new(ctx, p, source, model->type, &feed);
     /* what is taken out of sparse samples may leave them dense */
     if (!err && source->n_samples > 0) err = rb_feed_read(ctx, feed, 0, 1, &block);
     rb_source halfway = {.n_samples = source->n_samples,
                          .n_features = p->n_features,
                          .type = model->type,
-                         .sparse = block.sparse &&
-                                   !rb_rotation_is_dense(source->n_samples, p->n_features),
+                         .sparse = block.sparse && !widens,
                          .read = read_feed,
                          .state = feed};
     err = err ? err : rb_study_load(ctx, &halfway, &matrix, &h->matrix);

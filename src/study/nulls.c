@@ -118,12 +118,12 @@ static bool fits(int64_t n, int64_t m, int64_t most) {
     return least(n - 1, m) <= MOST_DIRECTIONS && n <= most / m;
 }
 
-bool rb_rotation_is_dense(int64_t n_samples, int64_t n_features) {
+bool rb_rotation_widens(int64_t n_samples, int64_t n_features) {
     return fits(n_samples, n_features, MOST_MADE_DENSE);
 }
 
 const char *rb_rotation_flaw(const rb_matrix *x) {
-    if (x->sparse) return "the data are sparse and large";
+    if (x->sparse) return "the data are sparse";
     if (!fits(x->n_samples, x->n_features, MOST_VALUES)) return "the data are large";
     for (int64_t i = 0; i < x->n_samples * x->n_features; i++)
         if (isnan(rb_get(x->type, x->values, i)))

@@ -101,10 +101,10 @@ static void take_role(const rb_model *model, rb_dense codes, int64_t j, select_a
 static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_matrix *matrix,
                             double *role) {
     static const double LEAST = 2; /* logarithm of a likelihood ratio */
-    int64_t units = rb_model_units(model), most = MOST_VALUES / matrix->n_features;
-    if (matrix->sparse ? !rb_rotation_is_dense(matrix->n_samples, rb_model_features(model))
-                       : matrix->n_samples > most)
-        return RB_OK;
+    int64_t units = rb_model_units(model), n = matrix->n_samples;
+    bool small = matrix->sparse ? rb_rotation_widens(n, rb_model_features(model))
+                                : n <= MOST_VALUES / matrix->n_features;
+    if (!small) return RB_OK;
     bool whole = !matrix->sparse && !model->preprocess->selected && !model->preprocess->fill;
     if (whole && rb_rotation_flaw(matrix)) return RB_OK; /* before a copy is made */
     rb_halfway halfway = {0};

@@ -98,7 +98,7 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t peri
  * What is needed for it, made once; the matrix must outlive it. */
 typedef struct rb_rotation rb_rotation;
 /* Sparse data of so many samples and features are made dense for it. */
-bool rb_rotation_is_dense(int64_t n_samples, int64_t n_features);
+bool rb_rotation_widens(int64_t n_samples, int64_t n_features);
 /* Why a matrix cannot be rotated; or NULL. */
 const char *rb_rotation_flaw(const rb_matrix *matrix);
 rb_error rb_rotation_new(rb_context *ctx, const rb_matrix *matrix, rb_rotation **rotation);
@@ -123,7 +123,7 @@ rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matri
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
 
 /* Samples halfway through a model's preprocessing (halfway.c): before features are centred and
- * scaled, and dense if they can then be rotated. The model is that for these, of the same arrays.
+ * scaled, and sparse ones made dense where they are then rotated. The model is that for these, of the same arrays.
  */
 typedef struct rb_halfway {
     rb_preprocess *first;

@@ -64,6 +64,9 @@ expect 0 encode four.h5 rows.npy -o four.npy -q
 expect 0 encode d.h5 four.npy four.npy -o given.npy -q
 expect 0 encode d.h5 coded.h5ad four.npy -o codes.npy -q
 same given.npy codes.npy
+printf 'a\tb\n1\tno\n' >bad.tsv
+expect 1 encode d.h5 four.npy bad.tsv -o n.tsv
+one_line
 expect 2 fit rfn four.npy four.npy --dataset X -k 2 -o n.h5
 says "none of four.npy,four.npy is an HDF5 file"
 finish

@@ -112,6 +112,7 @@ static void assert_neighbours(rb_context *ctx, double *values, int64_t n, double
                        strstr(f->sentence, cosine > 0 ? "`blocks=COLUMN`" : "batches alternate")));
     f = find(check, "blocks");
     assert_true(!f || f->severity == RB_SEVERITY_FINE);
+    assert_non_null(find(check, "structure"));
     rb_check_free(check);
     rb_source_free(source);
     rb_matrix_free(matrix);
@@ -141,6 +142,9 @@ static void test_empty_samples(void **state) {
         for (int64_t e = 0; e < n * M; e++)
             values[e] = e < n / 10 * M ? 0 : values[e] + 5;
         if (n == N) assert_level(*state, values, false);
+        assert_neighbours(*state, values, n, 0);
+        for (int64_t e = 0; e < n * M; e++)
+            values[e] *= e / M % 2 == 0; /* no two next to each other are there */
         assert_neighbours(*state, values, n, 0);
         free(values);
     }

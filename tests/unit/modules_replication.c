@@ -98,6 +98,7 @@ static void dead_units(void **state) {
         assert_true(r.units[j].partner != 3 && r.units[j].best != 3);
     }
     assert_int_equal(r.units[1].best, -1);
+    assert_true(isnan(r.units[1].best_correlation));
     assert_int_equal(r.units[1].partner, -1);
     assert_int_equal(rb_replication_found(&r), UNITS - 2);
     rb_replication_clear(&r);

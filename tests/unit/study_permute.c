@@ -453,11 +453,46 @@ static void where_samples_are_not_rotated(void **state) {
     assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, 3, 2, starts, columns, values, &sparse));
     assert_string_equal(rb_rotation_flaw(missing),
                         "values are missing (a fit with `missing=mean` fills them)");
-    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse and large");
-    assert_true(rb_rotation_is_dense(10000, 2000) && rb_rotation_is_dense(2001, 9000));
-    assert_false(rb_rotation_is_dense(10001, 2000) || rb_rotation_is_dense(2002, 2001));
+    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
+    assert_true(rb_rotation_widens(10000, 2000) && rb_rotation_widens(2001, 9000));
+    assert_false(rb_rotation_widens(10001, 2000) || rb_rotation_widens(2002, 2001));
     rb_matrix_free(missing);
     rb_matrix_free(sparse);
+}
+
+static void note_sparse(rb_log_level level, const char *message, void *said) {
+    *(bool *)said |= level == RB_LOG_WARNING && strstr(message, "sparse, so that samples are not");
+}
+
+/* Large sparse data stay sparse: features are permuted alone, which is said, and blocks refused. */
+static void large_sparse_data_stay_sparse(void **state) {
+    (void)state;
+    enum { SAMPLES = 2002, FEATURES = 2002, EACH = 2 };
+    static int64_t starts[SAMPLES + 1];
+    static int32_t columns[EACH * SAMPLES];
+    static float values[EACH * SAMPLES];
+    rb_matrix *matrix, *folded = NULL;
+    rb_source *source;
+    for (int32_t i = 0; i < SAMPLES; i++) {
+        columns[EACH * i] = i / 2;
+        columns[EACH * i + 1] = FEATURES / 2 + i / 3;
+        values[EACH * i] = values[EACH * i + 1] = (float)(1 + i % 5);
+        starts[i + 1] = starts[i] + EACH;
+    }
+    assert_ok(ctx,
+              rb_matrix_csr(ctx, RB_FLOAT32, SAMPLES, FEATURES, starts, columns, values, &matrix));
+    assert_ok(ctx, rb_source_from_matrix(ctx, matrix, &source));
+    fitted f = fit(source, "units=2 iterations=1");
+    bool said = false;
+    rb_context_on_log(ctx, note_sparse, &said);
+    assert_ok(ctx, permute(&f, "permutations=1", NULL));
+    rb_context_on_log(ctx, NULL, NULL);
+    assert_true(said);
+    assert_null(strstr(rb_modules_tested(f.modules), "rotated"));
+    assert_int_equal(rb_blocks_fold(ctx, &(rb_blocks){0}, matrix, &folded), RB_ERROR_UNSUPPORTED);
+    clear(&f);
+    rb_source_free(source);
+    rb_matrix_free(matrix);
 }
 
 static void note_neighbours(rb_log_level level, const char *message, void *said) {
@@ -646,6 +681,7 @@ int main(void) {
         cmocka_unit_test(only_significant_ones_stay),
         cmocka_unit_test(same_bits),
         cmocka_unit_test(sparse_counts),
+        cmocka_unit_test(large_sparse_data_stay_sparse),
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(out_of_memory),
     };
