@@ -36,7 +36,11 @@ static int deliver(invocation *call, const rb_selection *s, rb_source *source) {
                                     "match shared used beyond_noise choice"};
     rb_json_add(&answer.head, "reason", rb_json_text(reason));
     status = table_deliver(call, &answer, source);
-    if (!status && !option_flag(call, "json")) puts(reason);
+    if (status || option_flag(call, "json")) return status;
+    char text[2048];
+    snprintf(text, sizeof text, "%s", reason);
+    put_options(text);
+    puts(text);
     return status;
 }
 

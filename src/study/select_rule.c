@@ -147,6 +147,9 @@ static void say_number(rb_selection *s) {
         say(s, "; %lld to %lld by the number of units offered", (long long)s->low,
             (long long)s->high);
     }
+    double beyond = row_of(s, s->row)[SELECT_BEYOND_NOISE]; /* NaN: not asked for */
+    if (s->folds > 0 && beyond >= (double)units + 0.5)
+        say(s, "; %.2g are beyond noise: a fit with `consensus` takes all samples", beyond);
     if (2 * units > most) say(s, "; others may be missing: try more than %lld units", most);
 }
 

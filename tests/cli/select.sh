@@ -53,7 +53,7 @@ expect 1 report model.h5 X.npy --select other.tsv -o page.html -q
 says "other.tsv, row 2: the table is of other data: crc32 -"
 [ ! -e page.html ] || fail "page.html is there"
 expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p
-tells "beyond noise"
+tells "; 2 are beyond noise: a fit with --consensus takes all samples"
 expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p -o p.tsv
 head -1 p.tsv | grep -q "beyond_noise	choice	data$" || fail "header: $(head -1 p.tsv)"
 breaks "--permutations cannot be used with --totals" select rfn X.npy --permutations 19 --totals 100
