@@ -369,7 +369,11 @@ static void say_scales(const rb_look *look, rb_check *check) {
             "the median total of a sample is %.6g counts; 90 %% of the samples lie within a factor "
             "of %.3g%s",
             look->total, look->total_spread,
-            look->totals ? ": unless totals are made equal, depth is the first cause found" : "");
+            look->total_spread > 10 ? "; those of less than a third of it may make modules by "
+                                      "themselves, and are better "
+                                      "left out"
+            : look->totals ? ": unless totals are made equal, depth is the first cause found"
+                           : "");
     }
     if (look->sd_spread > 0) {
         bool wide = look->sd_spread > wide_scale;

@@ -149,22 +149,26 @@ rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *infor
 rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             rb_modules **modules);
 
-/* Units that follow the level or the depth of the samples, by blocks that somebody else goes
- * through (levels.c): rb_levels_add is called with each where there are sums, then rb_levels_tell,
- * which says so and sets the metric units_of_level. rb_levels_end in any case. */
+/* Units that follow the level of the samples, and modules of shallow or deep ones, by blocks that
+ * somebody else goes through (levels.c): rb_levels_add is called with each where `of_means` or
+ * `totals` are there, then rb_levels_tell, which says so and sets the metric units_of_level;
+ * modules may be NULL. rb_levels_end in any case. */
 typedef struct rb_levels {
     rb_scratch scratch;
     const rb_model *model;
     bool sparse; /* the data are; set by who begins */
-    bool tested; /* by permutations; set by who tells */
-    int64_t n_units;
-    rb_total sums;               /* of both; no values: there is nothing to look for */
-    double *of_level, *of_depth; /* or NULL */
+    int64_t n_units, n_samples;
+    rb_total sums;
+    double *of_means;                    /* 1 of each sample, its mean, the square of that */
+    double *codes, *code_squares, *both; /* n_units: of codes, and of codes times means */
+    double *totals;                      /* n_samples; NULL: they were not scaled to one */
     rb_dense row;
 } rb_levels;
-rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, rb_levels *levels);
+rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, int64_t n_samples,
+                         rb_levels *levels);
 rb_error rb_levels_add(void *levels, const rb_block *block, const rb_matrix *codes);
-void rb_levels_tell(rb_context *ctx, const rb_levels *levels, rb_metrics *metrics);
+rb_error rb_levels_tell(rb_context *ctx, const rb_levels *levels, const rb_modules *modules,
+                        rb_metrics *metrics);
 rb_error rb_levels_end(rb_levels *levels);
 
 rb_error rb_modules_extract(rb_context *ctx, const rb_modules_input *input,

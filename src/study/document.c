@@ -50,17 +50,17 @@ static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
 /* What the level of the samples does is looked at on the way. */
 static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     rb_levels levels = {0};
-    rb_error err = rb_levels_begin(ctx, d->model, &levels);
+    rb_error err = rb_levels_begin(ctx, d->model, rb_source_samples(kept->source), &levels);
     levels.sparse = kept->source->sparse;
-    if (levels.sums.values) {
+    if (levels.of_means || levels.totals) {
         kept->also = rb_levels_add;
         kept->also_user = &levels;
         kept->also_adds = levels.sums;
     }
     if (!err && d->only_metrics) err = rb_evaluate_encoded(ctx, kept, NULL, &d->metrics);
     if (!err && !d->only_metrics) err = make_parts(ctx, d, kept);
-    levels.tested = d->modules && d->modules->permutations > 0;
-    if (!err && (d->metrics || d->complete)) rb_levels_tell(ctx, &levels, d->metrics);
+    if (!err && (d->metrics || d->complete))
+        err = rb_levels_tell(ctx, &levels, d->modules, d->metrics);
     kept->also = NULL;
     kept->also_user = NULL;
     rb_error end = rb_levels_end(&levels);

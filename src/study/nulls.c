@@ -123,7 +123,11 @@ bool rb_rotation_widens(int64_t n_samples, int64_t n_features) {
 }
 
 const char *rb_rotation_flaw(const rb_matrix *x) {
-    if (x->sparse) return "the data are sparse";
+    if (x->sparse) {
+        return rb_rotation_widens(x->n_samples, x->n_features)
+                   ? "the data are sparse"
+                   : "the data are sparse and large (a fit with `top-variance` makes them smaller)";
+    }
     if (!fits(x->n_samples, x->n_features, MOST_VALUES)) return "the data are large";
     for (int64_t i = 0; i < x->n_samples * x->n_features; i++)
         if (isnan(rb_get(x->type, x->values, i)))

@@ -311,21 +311,38 @@ static bool is_significant(const permute_options *options, rb_significance s) {
     return value <= bound_of(options) * (1 + 1e-12);
 }
 
+static bool is_not_significant(const permute_options *options, rb_significance s) {
+    return !is_significant(options, s);
+}
+
+/* More than independent features, but not than correlated normal ones. */
+static bool is_gradient(const permute_options *options, rb_significance s) {
+    double bound = bound_of(options);
+    return s.p_permuted <= bound && s.p_family > bound;
+}
+
+/* The modules of which that is so, as "3, 7"; false: of none. */
+static bool list_modules(rb_context *ctx, const study *s, const rb_modules *modules,
+                         bool (*is_so)(const permute_options *, rb_significance), char *units,
+                         size_t size) {
+    size_t used = 0;
+    for (int64_t r = 0; r < rb_modules_called(modules) && used < size; r++) {
+        if (!is_so(&s->options, modules->significance[r])) continue;
+        int more = snprintf(units + used, size - used, "%s%lld", used ? ", " : "",
+                            (long long)rb_nth(ctx, modules->list[r].unit));
+        used += (size_t)(more > 0 ? more : 0);
+    }
+    return used > 0;
+}
+
 /* Of a consensus, whose units are as stable as was asked for: are they significant? */
 static void compare_stability(rb_context *ctx, const study *s, const rb_modules *modules) {
     const char *stability = rb_model_attribute(s->model, RB_CONSENSUS_ATTRIBUTE "stability");
     const char *rate =
         s->options.error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
-    char units[256] = "";
-    size_t used = 0;
+    char units[256];
     if (rb_modules_called(modules) == 0 || !stability) return;
-    for (int64_t r = 0; r < rb_modules_called(modules) && used < sizeof units; r++) {
-        if (is_significant(&s->options, modules->significance[r])) continue;
-        int more = snprintf(units + used, sizeof units - used, "%s%lld", used ? ", " : "",
-                            (long long)rb_nth(ctx, modules->list[r].unit));
-        used += (size_t)(more > 0 ? more : 0);
-    }
-    if (used) {
+    if (list_modules(ctx, s, modules, is_not_significant, units, sizeof units)) {
         rb_log(ctx, RB_LOG_INFO,
                "unit %s: a stability of %s or more, but a %s above %g: most fits find it, but "
                "noise may be like it",
@@ -334,6 +351,16 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
         rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",
                (long long)rb_modules_called(modules));
     }
+}
+
+static void tell_gradients(rb_context *ctx, const study *s, const rb_modules *modules) {
+    char units[256];
+    if (s->kinds < KINDS || !list_modules(ctx, s, modules, is_gradient, units, sizeof units))
+        return;
+    rb_log(ctx, RB_LOG_INFO,
+           "unit %s: the features go together, but the samples are no group: a gradient, or what "
+           "samples differ in throughout, such as depth",
+           units);
 }
 
 /* A unit that tells more than this data's noise is not spare, whatever white noise may tell. But
@@ -524,6 +551,7 @@ static rb_error work(rb_context *ctx, study *s, double *values, rb_modules *modu
         scratch.err = judge_all(ctx, s, values, modules);
         if (!scratch.err) promote_significant(&s->options, modules);
         if (!scratch.err) compare_stability(ctx, s, modules);
+        if (!scratch.err) tell_gradients(ctx, s, modules);
         if (!scratch.err && s->options.significant > 0) keep_significant(ctx, s, values, modules);
     }
     rb_rotation_free(s->rotation);

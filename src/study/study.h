@@ -123,8 +123,8 @@ rb_error rb_blocks_fold(rb_context *ctx, const rb_blocks *blocks, const rb_matri
 rb_error rb_blocks_unfold(rb_context *ctx, const rb_blocks *blocks, rb_matrix **matrix);
 
 /* Samples halfway through a model's preprocessing (halfway.c): before features are centred and
- * scaled, and sparse ones made dense where they are then rotated. The model is that for these, of the same arrays.
- */
+ * scaled, and sparse ones made dense where they are then rotated. The model is that for these, of
+ * the same arrays. */
 typedef struct rb_halfway {
     rb_preprocess *first;
     rb_matrix *matrix;

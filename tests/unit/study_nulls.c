@@ -48,6 +48,24 @@ static void rotation_keeps_covariances(void **state) {
     }
 }
 
+/* Samples are not rotated where values are missing, nor what is sparse and stays so. */
+static void where_samples_are_not_rotated(void **state) {
+    rb_context *ctx = *state;
+    static float values[6] = {1, 2, 3, NAN, 5, 6};
+    static const int64_t starts[] = {0, 1, 2, 3};
+    static const int32_t columns[] = {0, 1, 0};
+    rb_matrix *missing, *sparse;
+    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT32, 3, 2, values, 2, 1, &missing));
+    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, 3, 2, starts, columns, values, &sparse));
+    assert_string_equal(rb_rotation_flaw(missing),
+                        "values are missing (a fit with `missing=mean` fills them)");
+    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
+    assert_true(rb_rotation_widens(10000, 2000) && rb_rotation_widens(2001, 9000));
+    assert_false(rb_rotation_widens(10001, 2000) || rb_rotation_widens(2002, 2001));
+    rb_matrix_free(missing);
+    rb_matrix_free(sparse);
+}
+
 /* Compressed or not, a feature has the values that it had, of other samples. */
 static void permuted_features_keep_their_values(void **state) {
     enum { SAMPLES = 40, FEATURES = 3 };
@@ -131,6 +149,7 @@ static void blocks_stay_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rotation_keeps_covariances),
+                                       cmocka_unit_test(where_samples_are_not_rotated),
                                        cmocka_unit_test(permuted_features_keep_their_values),
                                        cmocka_unit_test(blocks_stay_together)};
     return fixture_run(tests, sizeof tests / sizeof *tests);

@@ -410,21 +410,32 @@ static void sparse_counts(void **state) {
     }
 }
 
+static void note_gradients(rb_log_level level, const char *message, void *said) {
+    (void)level;
+    *(int64_t *)said += strstr(message, "the samples are no group") != NULL;
+}
+
 /* Features that resemble their neighbours hold more information than permuted ones: none of them is
  * called, and before samples were rotated nearly every set had a call. */
 static void correlated_features_are_not_called(void **state) {
     (void)state;
-    int64_t calls = 0, informed = 0;
+    int64_t calls = 0, informed = 0, gradients = 0, told = 0;
     for (uint64_t seed = 0; seed < 8; seed++) {
         rb_source *source = noise(200 + seed);
         float *values = values_of(source);
         for (int64_t i = 0; i < N * M; i++)
             values[i] = (float)(0.8 * values[i] + (i % M ? 0.6 * values[i - 1] : 0));
         fitted f = fit(source, "units=4");
+        rb_context_on_log(ctx, note_gradients, &told);
         assert_ok(ctx, permute(&f, "permutations=19", NULL));
+        rb_context_on_log(ctx, NULL, NULL);
         assert_non_null(strstr(rb_modules_tested(f.modules), "samples rotated"));
         for (int64_t r = 0, any = 0; r < rb_modules_count(f.modules) && !any; r++)
             calls += any = get(f.modules, r).p_family <= 0.05;
+        bool gradient = false;
+        for (int64_t r = 0; r < rb_modules_called(f.modules); r++)
+            gradient |= get(f.modules, r).p_permuted <= 0.05 && get(f.modules, r).p_family > 0.05;
+        gradients += gradient;
         double alone[MANY], largest = 0;
         find_scores(&f, source, alone);
         for (int b = 0; b < TIMES; b++) {
@@ -437,31 +448,14 @@ static void correlated_features_are_not_called(void **state) {
         clear(&f);
         rb_source_free(source);
     }
+    assert_in_range(gradients, 1, 8);
+    assert_int_equal(told, gradients);
     assert_in_range(informed, 4, 8);
     assert_in_range(calls, 0, 2);
 }
 
-/* Samples are not rotated where the method takes no values below 0, and where values are missing or
- * there are too many. */
-static void where_samples_are_not_rotated(void **state) {
-    (void)state;
-    static float values[6] = {1, 2, 3, NAN, 5, 6};
-    static const int64_t starts[] = {0, 1, 2, 3};
-    static const int32_t columns[] = {0, 1, 0};
-    rb_matrix *missing, *sparse;
-    assert_ok(ctx, rb_matrix_dense(ctx, RB_FLOAT32, 3, 2, values, 2, 1, &missing));
-    assert_ok(ctx, rb_matrix_csr(ctx, RB_FLOAT32, 3, 2, starts, columns, values, &sparse));
-    assert_string_equal(rb_rotation_flaw(missing),
-                        "values are missing (a fit with `missing=mean` fills them)");
-    assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
-    assert_true(rb_rotation_widens(10000, 2000) && rb_rotation_widens(2001, 9000));
-    assert_false(rb_rotation_widens(10001, 2000) || rb_rotation_widens(2002, 2001));
-    rb_matrix_free(missing);
-    rb_matrix_free(sparse);
-}
-
 static void note_sparse(rb_log_level level, const char *message, void *said) {
-    *(bool *)said |= level == RB_LOG_WARNING && strstr(message, "sparse, so that samples are not");
+    *(bool *)said |= level == RB_LOG_WARNING && strstr(message, "sparse and large");
 }
 
 /* Large sparse data stay sparse: features are permuted alone, which is said, and blocks refused. */
@@ -675,7 +669,6 @@ int main(void) {
         cmocka_unit_test(planted_modules_are_called),
         cmocka_unit_test(noise_is_not_called),
         cmocka_unit_test(correlated_features_are_not_called),
-        cmocka_unit_test(where_samples_are_not_rotated),
         cmocka_unit_test(neighbours_are_seen),
         cmocka_unit_test(stopped_early),
         cmocka_unit_test(only_significant_ones_stay),
