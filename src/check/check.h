@@ -124,7 +124,7 @@ typedef struct rb_look {
 int64_t rb_look_sample(const rb_look *look, int64_t j);
 /* Is it of one value, as empty ones are, so that the advised fit leaves it out? Pictures stay. */
 bool rb_look_drops(const rb_look *look, int64_t j);
-/* How many of all samples stay, by those that were looked at. */
+/* How many of all samples stay, by those that were looked at; of pixels all. */
 int64_t rb_look_kept(const rb_look *look);
 bool rb_is_picture(const rb_source *source); /* kind.c */
 

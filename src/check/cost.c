@@ -87,7 +87,7 @@ rb_error rb_check_cost(rb_context *ctx, const rb_check *check, rb_source *source
     }
     const double left = rb_memory_free(); /* 0: not known */
     cost->seconds = NAN;
-    if (!err && !(left > 0 && cost->bytes > left)) {
+    if (!err && !(left > 0 && (double)bytes > left)) {
         err = try_fit(ctx, options, part, (double)cost->iterations, &cost->seconds);
         cost->seconds *= (double)source->n_samples / (double)cost->tried_samples;
     }

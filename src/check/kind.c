@@ -65,6 +65,7 @@ static bool equal_totals(const rb_look *look) {
     double low = INFINITY, high = -INFINITY;
     for (int64_t j = 0; j < look->looked; j++) {
         double total = rb_tally_mean(&look->samples[j]) * (double)look->samples[j].present;
+        if (rb_look_drops(look, j)) continue;
         low = fmin(low, total);
         high = fmax(high, total);
     }

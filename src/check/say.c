@@ -151,7 +151,9 @@ static void say_features(const rb_look *look, rb_check *check) {
 static void say_size(const rb_look *look, rb_check *check) {
     bool picture = look->kind == RB_KIND_PIXELS;
     int64_t n = rb_look_kept(look);
-    const char *which = look->dropped > 0 ? " that are not constant" : "";
+    const char *which = n == look->n ? ""
+                        : n == 1     ? " that is not constant"
+                                     : " that are not constant";
     if (n == 0) return; /* which is said */
     if (n < SOME)
         rb_check_find(check, "few-samples", n < FEW ? RB_SEVERITY_PROBLEM : RB_SEVERITY_NOTE,
@@ -371,7 +373,7 @@ static void say_scales(const rb_look *look, rb_check *check) {
             look->total, look->total_spread,
             look->total_spread > 10 ? "; those of less than a third of it may make modules by "
                                       "themselves, and are better "
-                                      "left out"
+                                      "out, and make totals equal"
             : look->totals ? ": unless totals are made equal, depth is the first cause found"
                            : "");
     }

@@ -4,7 +4,6 @@
 #include "check.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     STRETCHES = 64,
@@ -124,6 +123,7 @@ bool rb_look_drops(const rb_look *look, int64_t j) {
 }
 
 int64_t rb_look_kept(const rb_look *look) {
+    if (look->kind == RB_KIND_PIXELS) return look->n;
     return look->n - (int64_t)((double)look->n * (double)look->dropped / (double)look->looked);
 }
 
@@ -131,13 +131,11 @@ int64_t rb_look_kept(const rb_look *look) {
  * drops leaves its place to the next. */
 static int64_t place_in_part(const rb_look *look, int64_t j) {
     int64_t p = look->part_kept;
-    if (rb_look_drops(look, j)) return -1;
     return p < look->part_n && j >= look->part_samples[p] ? p : -1;
 }
 
 static void keep_row(rb_look *look, const rb_matrix *m, int64_t i, int64_t p) {
     double *row = look->part + p * look->part_m;
-    memset(row, 0, (size_t)look->part_m * sizeof *row);
     for (int64_t c = 0; c < look->part_m && !m->sparse; c++) {
         int64_t k = look->part_features[c];
         row[c] = rb_get(m->type, m->values, i * m->row_stride + k * m->column_stride);
@@ -220,8 +218,9 @@ static rb_error walk_stretch(rb_look *look, int64_t s) {
         err = rb_source_read(look->ctx, look->source, rb_look_sample(look, j), count, &view);
         for (int64_t i = 0; !err && i < count; i++, j++) {
             add_row(look, &view, i, j);
-            look->dropped += rb_look_drops(look, j);
-            int64_t p = place_in_part(look, j);
+            bool drops = rb_look_drops(look, j);
+            int64_t p = drops ? -1 : place_in_part(look, j);
+            look->dropped += drops;
             if (p < 0) continue;
             keep_row(look, &view, i, p);
             look->part_samples[p] = j;

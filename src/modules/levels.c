@@ -89,43 +89,47 @@ static void tell_level(rb_context *ctx, const rb_levels *l, rb_metrics *metrics)
     }
 }
 
-/* That a member has a larger total than another sample. */
-static double auc_of(const rb_ranking *totals, const rb_module *m) {
-    double sum = 0;
-    for (int64_t i = 0; i < m->n_samples; i++)
-        sum += totals->ranks[m->samples[i].index];
-    return rb_ranking_auc(totals, m->n_samples, sum);
+struct depth {
+    const rb_levels *levels;
+    const rb_modules *modules;
+    rb_ranking totals;
+    int64_t empty; /* samples, which come first */
+};
+
+/* The chance that a member has a larger total than another sample, of those that are not empty. */
+static bool is_of_depth(const void *user, int64_t rank, char note[16]) {
+    const struct depth *d = user;
+    const rb_module *m = &d->modules->list[rank];
+    double members = 0, sum = 0, others = (double)(d->levels->n_samples - d->empty);
+    for (int64_t i = 0; i < m->n_samples; i++) {
+        int64_t at = m->samples[i].index;
+        if (d->levels->totals[at] == 0) continue;
+        sum += d->totals.ranks[at] - (double)d->empty - ++members;
+    }
+    double auc = sum / (members * (others - members)); /* NaN: there are no others */
+    snprintf(note, 16, " (%.2f)", auc);
+    return members >= MIN_SAMPLES && (auc >= DEEP || auc <= 1 - DEEP);
 }
 
-/* Of centred data samples are rotated, so that permutations say what is depth. */
 static rb_error tell_depth(rb_context *ctx, const rb_levels *l, const rb_modules *modules) {
-    enum { LONGEST = 40 };
-    char units[512] = "";
-    size_t used = 0;
-    int64_t count = 0;
-    rb_ranking totals;
-    rb_error err = rb_ranking_begin(ctx, &totals, l->n_samples);
-    if (!err) rb_ranking_set(&totals, l->totals, l->n_samples);
-    for (int64_t r = 0; !err && r < rb_modules_called(modules); r++) {
-        const rb_module *m = &modules->list[r];
-        double auc = auc_of(&totals, m);
-        if (m->n_samples < MIN_SAMPLES || (auc < DEEP && auc > 1 - DEEP)) continue;
-        count++;
-        if (used + LONGEST > sizeof units) continue;
-        used += (size_t)snprintf(units + used, LONGEST, "%s%lld (%.2f)", used ? ", " : "",
-                                 (long long)rb_nth(ctx, m->unit), auc);
-    }
-    rb_ranking_clear(&totals);
-    if (count > 0) {
+    char units[512];
+    struct depth d = {.levels = l, .modules = modules};
+    rb_error err = rb_ranking_begin(ctx, &d.totals, l->n_samples);
+    if (err) return err;
+    rb_ranking_set(&d.totals, l->totals, l->n_samples);
+    for (int64_t i = 0; i < l->n_samples; i++)
+        d.empty += l->totals[i] == 0;
+    if (rb_modules_say(ctx, modules, is_of_depth, &d, units, sizeof units)) {
         rb_log(ctx, RB_LOG_INFO,
-               "unit%s %s%s: the samples are shallow or deep (AUC of their totals): a kind of "
-               "samples, a module that raises totals, or depth alone%s",
-               count == 1 ? "" : "s", units, used + LONGEST > sizeof units ? ", ..." : "",
-               rb_model_is_centred(l->model) && modules->permutations == 0
+               "%s: the samples are shallow or deep (AUC of their totals): a kind of samples, a "
+               "module that raises totals, or depth alone%s",
+               units,
+               l->rotates && modules->permutations == 0
                    ? "; `permutations=19` tells, unless totals differ tenfold"
                    : "");
     }
-    return err;
+    rb_ranking_clear(&d.totals);
+    return RB_OK;
 }
 
 rb_error rb_levels_tell(rb_context *ctx, const rb_levels *l, const rb_modules *modules,
@@ -142,7 +146,8 @@ rb_error rb_levels_begin(rb_context *ctx, const rb_model *model, int64_t n_sampl
                      .scratch.ctx = ctx};
     bool level = p->n_features >= MIN_FEATURES && p->options.centre != RB_CENTRE_NONE &&
                  p->options.centre_samples == RB_CENTRE_SAMPLES_NONE;
-    if (p->options.totals > 0) l->totals = rb_take(&l->scratch, n_samples, sizeof *l->totals);
+    if (p->options.totals > 0 && n_samples > 0)
+        l->totals = rb_take(&l->scratch, n_samples, sizeof *l->totals);
     if (!level || l->scratch.err) return l->scratch.err;
     l->of_means = rb_take(&l->scratch, 3 + 3 * l->n_units, sizeof *l->of_means);
     l->sums = (rb_total){l->of_means, 3 + 3 * l->n_units, RB_KEPT_FLOAT64};

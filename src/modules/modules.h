@@ -149,6 +149,12 @@ rb_error rb_encoded_information(rb_context *ctx, rb_encoded *kept, double *infor
 rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options *options,
                             rb_modules **modules);
 
+/* "units 3, 7-": the modules of which that is so, as messages call them, each with its note, and
+ * how many more there are; false: it is so of none. */
+typedef bool rb_module_picks(const void *user, int64_t rank, char note[16]);
+bool rb_modules_say(rb_context *ctx, const rb_modules *modules, rb_module_picks *picks,
+                    const void *user, char *text, size_t size);
+
 /* Units that follow the level of the samples, and modules of shallow or deep ones, by blocks that
  * somebody else goes through (levels.c): rb_levels_add is called with each where `of_means` or
  * `totals` are there, then rb_levels_tell, which says so and sets the metric units_of_level;
@@ -156,7 +162,7 @@ rb_error rb_encoded_modules(rb_context *ctx, rb_encoded *kept, const rb_options 
 typedef struct rb_levels {
     rb_scratch scratch;
     const rb_model *model;
-    bool sparse; /* the data are; set by who begins */
+    bool sparse, rotates; /* the data are; permutations can rotate them: set by who begins */
     int64_t n_units, n_samples;
     rb_total sums;
     double *of_means;                    /* 1 of each sample, its mean, the square of that */

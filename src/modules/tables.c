@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What stands in a row. */
@@ -36,6 +37,27 @@ const rb_table_column *rb_table_find(const rb_table *table, const char *key) {
     bool there =
         c->key && (!c->optional || (table->n_rows > 0 && rb_table_value(table, 0, c).kind));
     return there ? c : NULL;
+}
+
+bool rb_modules_say(rb_context *ctx, const rb_modules *modules, rb_module_picks *picks,
+                    const void *user, char *text, size_t size) {
+    enum { LONGEST = 48 };
+    char list[8 * LONGEST] = "", more[32] = "";
+    int64_t count = 0, left = 0;
+    size_t used = 0;
+    for (int64_t r = 0; r < rb_modules_called(modules); r++) {
+        char note[16] = "";
+        if (!picks(user, r, note)) continue;
+        count++;
+        left += used + LONGEST > sizeof list;
+        if (left > 0) continue;
+        used += (size_t)snprintf(list + used, LONGEST, "%s%lld%s%s", used ? ", " : "",
+                                 (long long)rb_nth(ctx, modules->list[r].unit),
+                                 rb_modules_other_side(modules, r) ? "-" : "", note);
+    }
+    if (left > 0) snprintf(more, sizeof more, " and %lld more", (long long)left);
+    snprintf(text, size, "unit%s %s%s", count == 1 ? "" : "s", list, more);
+    return count > 0;
 }
 
 rb_value rb_row_number(const rb_table *table, int64_t row, const rb_table_column *column) {

@@ -50,8 +50,11 @@ static rb_error make_parts(rb_context *ctx, rb_document *d, rb_encoded *kept) {
 /* What the level of the samples does is looked at on the way. */
 static rb_error make(rb_context *ctx, rb_document *d, rb_encoded *kept) {
     rb_levels levels = {0};
-    rb_error err = rb_levels_begin(ctx, d->model, rb_source_samples(kept->source), &levels);
+    int64_t n = rb_source_samples(kept->source);
+    rb_error err = rb_levels_begin(ctx, d->model, d->only_metrics ? 0 : n, &levels);
     levels.sparse = kept->source->sparse;
+    levels.rotates = rb_model_is_centred(d->model) &&
+                     rb_rotation_fits(levels.sparse, n, rb_model_features(d->model));
     if (levels.of_means || levels.totals) {
         kept->also = rb_levels_add;
         kept->also_user = &levels;

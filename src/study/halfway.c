@@ -54,7 +54,7 @@ static rb_error load(rb_context *ctx, const rb_model *model, rb_source *source, 
     rb_feed *feed = NULL;
     rb_block block = {.sparse = source->sparse};
     bool widens =
-        rb_model_is_centred(model) && rb_rotation_widens(source->n_samples, p->n_features);
+        rb_model_is_centred(model) && rb_rotation_fits(true, source->n_samples, p->n_features);
     rb_error err = rb_feed_new(ctx, p, source, model->type, &feed);
     /* what is taken out of sparse samples may leave them dense */
     if (!err && source->n_samples > 0) err = rb_feed_read(ctx, feed, 0, 1, &block);

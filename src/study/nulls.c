@@ -114,21 +114,17 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static bool fits(int64_t n, int64_t m, int64_t most) {
-    return least(n - 1, m) <= MOST_DIRECTIONS && n <= most / m;
-}
-
-bool rb_rotation_widens(int64_t n_samples, int64_t n_features) {
-    return fits(n_samples, n_features, MOST_MADE_DENSE);
+bool rb_rotation_fits(bool sparse, int64_t n, int64_t m) {
+    return least(n - 1, m) <= MOST_DIRECTIONS && n <= (sparse ? MOST_MADE_DENSE : MOST_VALUES) / m;
 }
 
 const char *rb_rotation_flaw(const rb_matrix *x) {
     if (x->sparse) {
-        return rb_rotation_widens(x->n_samples, x->n_features)
+        return rb_rotation_fits(true, x->n_samples, x->n_features)
                    ? "the data are sparse"
                    : "the data are sparse and large (a fit with `top-variance` makes them smaller)";
     }
-    if (!fits(x->n_samples, x->n_features, MOST_VALUES)) return "the data are large";
+    if (!rb_rotation_fits(false, x->n_samples, x->n_features)) return "the data are large";
     for (int64_t i = 0; i < x->n_samples * x->n_features; i++)
         if (isnan(rb_get(x->type, x->values, i)))
             return "values are missing (a fit with `missing=mean` fills them)";

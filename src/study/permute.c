@@ -311,28 +311,24 @@ static bool is_significant(const permute_options *options, rb_significance s) {
     return value <= bound_of(options) * (1 + 1e-12);
 }
 
-static bool is_not_significant(const permute_options *options, rb_significance s) {
-    return !is_significant(options, s);
+/* Modules, for rb_modules_say. */
+struct picked {
+    const permute_options *options;
+    const rb_significance *list;
+};
+
+static bool is_not_significant(const void *user, int64_t rank, char note[16]) {
+    (void)note;
+    const struct picked *p = user;
+    return !is_significant(p->options, p->list[rank]);
 }
 
 /* More than independent features, but not than correlated normal ones. */
-static bool is_gradient(const permute_options *options, rb_significance s) {
-    double bound = bound_of(options);
-    return s.p_permuted <= bound && s.p_family > bound;
-}
-
-/* The modules of which that is so, as "3, 7"; false: of none. */
-static bool list_modules(rb_context *ctx, const study *s, const rb_modules *modules,
-                         bool (*is_so)(const permute_options *, rb_significance), char *units,
-                         size_t size) {
-    size_t used = 0;
-    for (int64_t r = 0; r < rb_modules_called(modules) && used < size; r++) {
-        if (!is_so(&s->options, modules->significance[r])) continue;
-        int more = snprintf(units + used, size - used, "%s%lld", used ? ", " : "",
-                            (long long)rb_nth(ctx, modules->list[r].unit));
-        used += (size_t)(more > 0 ? more : 0);
-    }
-    return used > 0;
+static bool is_gradient(const void *user, int64_t rank, char note[16]) {
+    (void)note;
+    const struct picked *p = user;
+    double bound = bound_of(p->options);
+    return p->list[rank].p_permuted <= bound && p->list[rank].p_family > bound;
 }
 
 /* Of a consensus, whose units are as stable as was asked for: are they significant? */
@@ -340,12 +336,13 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
     const char *stability = rb_model_attribute(s->model, RB_CONSENSUS_ATTRIBUTE "stability");
     const char *rate =
         s->options.error_rate == BY_FAMILY ? "family-wise p-value" : "false discovery rate";
-    char units[256];
+    const struct picked all = {&s->options, modules->significance};
+    char units[512];
     if (rb_modules_called(modules) == 0 || !stability) return;
-    if (list_modules(ctx, s, modules, is_not_significant, units, sizeof units)) {
+    if (rb_modules_say(ctx, modules, is_not_significant, &all, units, sizeof units)) {
         rb_log(ctx, RB_LOG_INFO,
-               "unit %s: a stability of %s or more, but a %s above %g: most fits find it, but "
-               "noise may be like it",
+               "%s: a stability of %s or more, but a %s above %g: most fits find it, but noise may "
+               "be like it",
                units, stability, rate, bound_of(&s->options));
     } else {
         rb_log(ctx, RB_LOG_INFO, "stability and significance agree on all %lld modules",
@@ -354,12 +351,13 @@ static void compare_stability(rb_context *ctx, const study *s, const rb_modules 
 }
 
 static void tell_gradients(rb_context *ctx, const study *s, const rb_modules *modules) {
-    char units[256];
-    if (s->kinds < KINDS || !list_modules(ctx, s, modules, is_gradient, units, sizeof units))
+    const struct picked all = {&s->options, modules->significance};
+    char units[512];
+    if (s->kinds < KINDS || !rb_modules_say(ctx, modules, is_gradient, &all, units, sizeof units))
         return;
     rb_log(ctx, RB_LOG_INFO,
-           "unit %s: the features go together, but the samples are no group: a gradient, or what "
-           "samples differ in throughout, such as depth",
+           "%s: the features go together, but the samples need not be a group: it may be a "
+           "gradient, or what samples differ in throughout, such as depth",
            units);
 }
 

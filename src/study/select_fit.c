@@ -102,7 +102,8 @@ static rb_error find_normal(rb_context *ctx, const rb_model *model, const rb_mat
                             double *role) {
     static const double LEAST = 2; /* logarithm of a likelihood ratio */
     int64_t units = rb_model_units(model), n = matrix->n_samples;
-    bool small = matrix->sparse ? rb_rotation_widens(n, rb_model_features(model))
+    bool small = matrix->sparse ? rb_model_is_centred(model) &&
+                                      rb_rotation_fits(true, n, rb_model_features(model))
                                 : n <= MOST_VALUES / matrix->n_features;
     if (!small) return RB_OK;
     bool whole = !matrix->sparse && !model->preprocess->selected && !model->preprocess->fill;

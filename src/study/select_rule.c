@@ -147,9 +147,10 @@ static void say_number(rb_selection *s) {
         say(s, "; %lld to %lld by the number of units offered", (long long)s->low,
             (long long)s->high);
     }
-    double beyond = row_of(s, s->row)[SELECT_BEYOND_NOISE]; /* NaN: not asked for */
-    if (s->folds > 0 && beyond >= (double)units + 0.5)
-        say(s, "; %.2g are beyond noise: a fit with `consensus` takes all samples", beyond);
+    int64_t row = s->row < 0 ? s->n_rows - 1 : s->row;
+    double beyond = floor(row_of(s, row)[SELECT_BEYOND_NOISE] + 0.5); /* NaN: not asked for */
+    if (s->folds > 0 && beyond > (double)units)
+        say(s, "; %.0f are beyond noise: a fit with `consensus` takes all samples", beyond);
     if (2 * units > most) say(s, "; others may be missing: try more than %lld units", most);
 }
 

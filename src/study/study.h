@@ -97,8 +97,8 @@ rb_error rb_study_permute(rb_context *ctx, const rb_matrix *matrix, int64_t peri
 /* A copy whose samples are rotated at random, likewise; features keep their means and covariances.
  * What is needed for it, made once; the matrix must outlive it. */
 typedef struct rb_rotation rb_rotation;
-/* Sparse data of so many samples and features are made dense for it. */
-bool rb_rotation_widens(int64_t n_samples, int64_t n_features);
+/* Are they few enough? Sparse data are made dense for it. */
+bool rb_rotation_fits(bool sparse, int64_t n_samples, int64_t n_features);
 /* Why a matrix cannot be rotated; or NULL. */
 const char *rb_rotation_flaw(const rb_matrix *matrix);
 rb_error rb_rotation_new(rb_context *ctx, const rb_matrix *matrix, rb_rotation **rotation);

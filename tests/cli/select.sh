@@ -56,6 +56,9 @@ expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --p
 tells "; 2 are beyond noise: a fit with --consensus takes all samples"
 expect 0 select rfn X.npy --units 2:3 --restarts 2 --folds 2 --iterations 30 --permutations 19 --checkpoint p -o p.tsv
 head -1 p.tsv | grep -q "beyond_noise	choice	data$" || fail "header: $(head -1 p.tsv)"
+expect 0 select rfn X.npy --units 2 --restarts 6 --iterations 60 --permutations 19
+tells "nothing is stable"
+tells "; 2 are beyond noise: a fit with --consensus"
 breaks "--permutations cannot be used with --totals" select rfn X.npy --permutations 19 --totals 100
 breaks "--permutations cannot be used with --totals" select rfn X.npy --permutations 19 --totals median
 

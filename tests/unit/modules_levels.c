@@ -171,21 +171,35 @@ static void test_modules_of_depth_are_named(void **state) {
     for (int64_t r = 0; r < rb_modules_called(d.modules); r++) {
         const rb_module *m = rb_modules_get(d.modules, r);
         bool in[N] = {0};
-        double larger = 0;
+        double larger = 0, pairs = 0;
         for (int64_t i = 0; i < m->n_samples; i++)
             in[m->samples[i].index] = true;
-        for (int64_t p = 0; p < N * N; p++)
-            larger += in[p / N] && !in[p % N] && totals[p / N] > totals[p % N];
-        double auc = larger / (double)(m->n_samples * (N - m->n_samples));
+        for (int64_t p = 0; p < N * N; p++) {
+            bool pair = in[p / N] && !in[p % N] && totals[p / N] > 0 && totals[p % N] > 0;
+            larger += pair && totals[p / N] > totals[p % N];
+            pairs += pair;
+        }
+        double auc = larger / pairs;
         size_t used = strlen(expected);
         if (m->n_samples >= 10 && (auc > 0.8 || auc < 0.2))
-            snprintf(expected + used, sizeof expected - used, "%s%lld (%.2f)", found++ ? ", " : "",
-                     (long long)m->unit, auc);
+            snprintf(expected + used, sizeof expected - used, "%s%lld%s (%.2f)",
+                     found++ ? ", " : "", (long long)m->unit,
+                     rb_modules_other_side(d.modules, r) ? "-" : "", auc);
     }
     assert_in_range(found, 1, rb_modules_called(d.modules) - 1);
     assert_non_null(strstr(deep, expected));
     assert_non_null(strstr(deep, "`permutations=19`"));
     rb_document_clear(&d);
+    rb_options *options; /* of all samples there are no others */
+    assert_ok(ctx, rb_options_new(ctx, NULL, &options));
+    assert_ok(ctx, rb_options_add(ctx, options, rb_modules_group()));
+    assert_ok(ctx, rb_options_set(ctx, options, "rule", "top:1000"));
+    deep[0] = '\0';
+    d.options = options;
+    assert_ok(ctx, rb_document_make(ctx, &d));
+    assert_true(rb_modules_count(d.modules) > 0 && deep[0] == '\0');
+    rb_document_clear(&d);
+    rb_options_free(options);
     rb_model_free(model);
     rb_source_free(source);
     rb_matrix_free(matrix);

@@ -60,8 +60,8 @@ static void where_samples_are_not_rotated(void **state) {
     assert_string_equal(rb_rotation_flaw(missing),
                         "values are missing (a fit with `missing=mean` fills them)");
     assert_string_equal(rb_rotation_flaw(sparse), "the data are sparse");
-    assert_true(rb_rotation_widens(10000, 2000) && rb_rotation_widens(2001, 9000));
-    assert_false(rb_rotation_widens(10001, 2000) || rb_rotation_widens(2002, 2001));
+    assert_true(rb_rotation_fits(true, 10000, 2000) && rb_rotation_fits(true, 2001, 9000));
+    assert_false(rb_rotation_fits(true, 10001, 2000) || rb_rotation_fits(true, 2002, 2001));
     rb_matrix_free(missing);
     rb_matrix_free(sparse);
 }

@@ -412,7 +412,7 @@ static void sparse_counts(void **state) {
 
 static void note_gradients(rb_log_level level, const char *message, void *said) {
     (void)level;
-    *(int64_t *)said += strstr(message, "the samples are no group") != NULL;
+    *(int64_t *)said += strstr(message, "need not be a group") != NULL;
 }
 
 /* Features that resemble their neighbours hold more information than permuted ones: none of them is
