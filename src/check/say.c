@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 enum { FEW = 10, SOME = 30, WHO = 80 };
-static const double heavy = 20, wide_scale = 100, missing_much = 0.2, few_outliers = 0.02;
+static const double heavy = 20, deep = 10, wide_scale = 100, missing_much = 0.2,
+                    few_outliers = 0.02;
 
 static double percent(double part, double whole) {
     return whole > 0 ? 100 * part / whole : 0;
@@ -364,18 +365,19 @@ static void say_widest(const rb_look *look, rb_check *check) {
 
 static void say_scales(const rb_look *look, rb_check *check) {
     bool counted = look->kind == RB_KIND_COUNTS && look->total > 0;
+    const char *words =
+        look->total_spread > deep
+            ? "; those of less than a third of the median may make modules by themselves: leave "
+              "them out, and make totals equal"
+        : look->totals ? ": unless totals are made equal, depth is the first cause found"
+                       : "";
     if (counted) {
         rb_check_find(
             check, "library-sizes", look->totals ? RB_SEVERITY_NOTE : RB_SEVERITY_FINE,
             look->total_spread,
             "the median total of a sample is %.6g counts; 90 %% of the samples lie within a factor "
             "of %.3g%s",
-            look->total, look->total_spread,
-            look->total_spread > 10 ? "; those of less than a third of it may make modules by "
-                                      "themselves, and are better "
-                                      "out, and make totals equal"
-            : look->totals ? ": unless totals are made equal, depth is the first cause found"
-                           : "");
+            look->total, look->total_spread, words);
     }
     if (look->sd_spread > 0) {
         bool wide = look->sd_spread > wide_scale;

@@ -231,6 +231,7 @@ static void test_counts_want_totals_and_logarithms(void **state) {
     double *values = make_counts(N, M, 0.8, 4);
     seen s = look(values, N, M);
     assert_found(&s, "library-sizes", RB_SEVERITY_NOTE, NAN);
+    assert_non_null(strstr(find(&s, "library-sizes")->sentence, "by themselves: leave them out"));
     assert_advice(&s, "totals", "median");
     assert_advice(&s, "log1p", "true");
     assert_string_equal(rb_check_method(s.check), "rfn");
