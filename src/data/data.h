@@ -264,8 +264,7 @@ typedef struct rb_block {
     rb_csr csr;          /* when sparse */
     const double *shift; /* n_features: the value is what is stored, less it; NULL: less nothing.
                           * Of dense blocks only for methods that take it (rb_problem.shifts) */
-    const rb_row_level
-        *lost; /* n_samples, until the next read; NULL: nothing, or it is forgotten */
+    const rb_row_level *lost; /* n_samples, until the next read; NULL: not known */
 } rb_block;
 
 /* Samples first .. first + count - 1 of a block, as a block of its own. */
